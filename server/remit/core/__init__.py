@@ -1,0 +1,1 @@
+"""What Remit knows and decides: pure, with no clock, file, thread, process, protocol or log."""

@@ -1,0 +1,170 @@
+"""The results of each verb, as models: views of what was recorded, in the words a model reads.
+
+Does not live here: which verb answers with which (`verbs`), how a view is made of the state (`reading` and others).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from remit.core.model import Binding, Digest, Model
+
+
+class HunkView(Model):
+    id: str = Field(description="The hunk's name, unique in the workspace.")
+    path: str
+    old_start: int = Field(description="First line in the old text, from 1 (0 for an empty side).")
+    old_lines: int
+    new_start: int
+    new_lines: int
+    state: Literal["pending", "applied", "rejected", "replaced"] = "pending"
+    placed: str = Field(default="exact", description="How it was placed: exact, or offset(n), line_ends, …")
+
+
+class FileView(Model):
+    path: str
+    op: Literal["create", "modify", "delete", "rename"]
+    source: str | None = None
+    base: Binding
+    result: Binding
+
+
+class StaleView(Model):
+    """Why a proposal is stale, with what is needed to make the next one fit."""
+
+    path: str
+    base: Binding
+    current: Binding
+    origin: str = Field(description="Where the current content is: `buffer v3`, `disk` or `absent`.")
+    diff: str = Field(description="Unified diff from the base to the current content; cut when long.")
+    line_ends_only: bool = Field(description="True when only line ends differ.")
+    rebase: Literal["clean", "conflict", "not_possible"] = Field(
+        description="Whether the change fits the current content by a three-way merge."
+    )
+
+
+class DecisionView(Model):
+    decision_id: str
+    kind: str
+    state: Literal["pending", "answered", "withdrawn"]
+    question: str
+    options: tuple[str, ...] = ()
+    answer: str | None = Field(default=None, description="The option that was chosen.")
+    text: str | None = Field(default=None, description="What the human wrote, if anything.")
+
+
+class RunView(Model):
+    run_id: str
+    check_id: str
+    state: Literal["running", "passed", "failed", "timed_out", "not_started", "outcome_unknown"]
+    fresh: bool = Field(description="False once an input has changed since the run.")
+    exit_code: int | None = None
+    output: str = Field(default="", description="Head and tail of the output.")
+    sandbox: str = "none"
+    not_seen: tuple[str, ...] = Field(default=(), description="Files whose unsaved text the run did not see.")
+
+
+class CheckView(Model):
+    check_id: str
+    title: str
+    kind: Literal["command", "human"]
+    status: Literal["not_run", "waiting", "running", "passed", "failed", "stale", "forbidden", "outcome_unknown"]
+    required: bool
+    may_run: bool
+    reason: str = ""
+    last_run: RunView | None = None
+
+
+class TaskView(Model):
+    task_id: str
+    goal: str
+    write_scope: tuple[str, ...]
+    rights: tuple[str, ...] = Field(description="What is really allowed: the contract less what policy takes away.")
+    checks: tuple[CheckView, ...]
+    network: str
+    delivery: str
+    commit_allowed: bool
+    contract_path: str
+    contract_digest: Digest
+    policy_digest: Digest
+
+
+class ContractResult(Model):
+    active: bool
+    session: Literal["editor", "headless"]
+    task: TaskView | None = None
+    drafts: tuple[DecisionView, ...] = ()
+    next: str = Field(description="What to do next, in one sentence.")
+
+
+class ListResult(Model):
+    files: tuple[str, ...]
+    writable: tuple[str, ...] = Field(description="Those of `files` the contract lets you change.")
+    truncated: bool
+
+
+class ReadResult(Model):
+    path: str
+    text: str
+    digest: Digest = Field(description="Bind patches of this file to it.")
+    origin: Literal["buffer", "disk"]
+    version: int | None = None
+    unsaved: bool = Field(description="True when the editor holds text that is not on disk.")
+    line_count: int
+    line_ends: str
+    writable: bool
+    partial: bool = False
+
+
+class ProposeResult(Model):
+    proposal_id: str
+    state: str
+    files: tuple[FileView, ...]
+    hunks: tuple[HunkView, ...]
+    decisions: tuple[str, ...] = Field(default=(), description="Decisions that must be answered before it can apply.")
+    next: str
+
+
+class ProposalResult(Model):
+    proposal_id: str
+    state: str
+    fresh: bool
+    settled: bool = Field(description="True when nothing of it waits for the human any more.")
+    hunks: tuple[HunkView, ...]
+    replaced_by: tuple[str, ...] = ()
+    stale: tuple[StaleView, ...] = ()
+    decisions: tuple[str, ...] = ()
+    reason: str = ""
+    next: str
+
+
+class ChecksResult(Model):
+    checks: tuple[CheckView, ...]
+
+
+class RunResult(Model):
+    check_id: str
+    decision_id: str | None = None
+    run: RunView | None = None
+    next: str
+
+
+class DecisionResult(Model):
+    decision: DecisionView
+    settled: bool
+    run: RunView | None = None
+    next: str
+
+
+class StatusResult(Model):
+    page: str = Field(description="Everything that matters, in a page of plain text.")
+    task: TaskView | None = None
+    proposals: tuple[ProposalResult, ...] = ()
+    decisions: tuple[DecisionView, ...] = ()
+
+
+class FinishResult(Model):
+    report: str = Field(description="The report as computed from what was recorded, in Markdown.")
+    open: tuple[str, ...] = Field(description="What still stands in the way of done.")

@@ -1,0 +1,342 @@
+"""Carrying out what was accepted: intent first, then the effect, then what digests show of it.
+
+Closed files are staged before buffers are touched and put in place after; an answer of the client is never believed,
+only compared with what the buffer holds. What to do after a crash is `core/recovering.py`.
+"""
+
+from __future__ import annotations
+
+from remit.core import events as e
+from remit.core import proposal as proposals
+from remit.core.action import ActionState
+from remit.core.effects import BufferEdit, DiskChange, EditBuffers, Edited, FilesDone, SettleFiles, StageFiles, Wake
+from remit.core.faults import UserFault
+from remit.core.mirror import Buffer
+from remit.core.model import ABSENT, fingerprint
+from remit.core.proposal import FileChange, Proposal, rebind
+from remit.core.state import ActionEntry
+from remit.core.text import Edit, Position, Range
+from remit.core.turn import Inflight, Turn
+
+ANSWER, CONFIRM, QUIET = 30.0, 5.0, 1.0
+"""Seconds: until the client must have answered; then until its buffer must show it; and of no typing beforehand, for a
+client that does not compare versions."""
+
+
+def demand_able(turn: Turn, proposal: Proposal) -> None:
+    """Refuse what this session cannot do. UserFaults: no_editor, client_cannot_apply, target_open."""
+    if turn.state.mode != "editor":
+        raise UserFault("no_editor", "A session without an editor applies nothing.", remedy="Open the editor.")
+    for file in proposal.files:
+        for path in file.touches():
+            if path not in turn.memory.mirror.buffers:
+                continue
+            if file.op in ("delete", "rename"):
+                raise UserFault("target_open", f"{path} is open in the editor.", remedy="Close it first.", path=path)
+            if not turn.memory.can_edit:
+                raise UserFault(
+                    "client_cannot_apply",
+                    f"{path} is open, and this editor cannot take edits from a language server.",
+                    remedy="Close the file, and accept again.",
+                    path=path,
+                )
+
+
+def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
+    """Write the intent and start; the action's id."""
+    targets = tuple(target for file in proposal.files for target in _targets(turn, file))
+    name = turn.state.next_id("A")
+    turn.emit(
+        e.ActionPlanned(
+            action=name,
+            kind="apply",
+            subject=proposal.id,
+            task=proposal.task,
+            parameters=fingerprint([target.wire() for target in targets]),
+            approval=approval,
+            targets=targets,
+        )
+    )
+    _to(turn, name, "authorized")
+    flight = Inflight(proposal, "waiting", any(t.via == "disk" for t in targets), turn.clock + ANSWER)
+    flight.guard = "versions" if turn.memory.compares_versions else "verify-after"
+    turn.memory.inflight[name] = flight
+    _start(turn, name, flight)
+    return name
+
+
+def edited(turn: Turn, outcome: Edited) -> None:
+    """The client answered an edit; what its buffer shows decides."""
+    flight = turn.memory.inflight.get(outcome.action)
+    if flight is None or flight.phase not in ("buffers", "undo"):
+        return
+    flight.answered, flight.said = bool(outcome.applied), outcome.reason
+    flight.deadline = turn.clock + CONFIRM
+    turn.act(Wake(CONFIRM))
+    look_again(turn, outcome.action)
+
+
+def files_done(turn: Turn, outcome: FilesDone) -> None:
+    """A step with closed files ended."""
+    flight = turn.memory.inflight.get(outcome.action)
+    if flight is None:
+        return
+    step = (outcome.step, outcome.result)
+    if step == ("stage", "done"):
+        _edit_buffers(turn, outcome.action, flight)
+    elif step == ("commit", "done"):
+        _end(turn, outcome.action, "succeeded")
+        turn.act(SettleFiles(outcome.action, "finish"))
+    elif outcome.result == "unknown":
+        lose(turn, outcome.action, outcome.reason)
+    elif outcome.step == "stage":
+        _end(turn, outcome.action, "failed_without_effect", outcome.reason)
+    elif outcome.step == "commit":
+        _undo_buffers(turn, outcome.action, flight, outcome.reason)
+
+
+def woken(turn: Turn) -> None:
+    """Time has passed: whatever waited for quiet or for a sign is looked at again."""
+    for name, flight in list(turn.memory.inflight.items()):
+        if flight.phase == "waiting":
+            _start(turn, name, flight)
+        else:
+            look_again(turn, name)
+
+
+def look_again(turn: Turn, name: str) -> None:
+    """Compare what the buffers hold with what was promised; settle if that says enough."""
+    flight = turn.memory.inflight.get(name)
+    if flight is None or flight.phase not in ("buffers", "undo"):
+        return
+    targets = [target for target in turn.state.actions[name].plan.targets if target.via == "buffer"]
+    found = {target.path: turn.look(target.path).digest for target in targets}
+    wanted = {target.path: target.after if flight.phase == "buffers" else target.before for target in targets}
+    before = {target.path: target.before for target in targets}
+    if found == wanted:
+        _buffers_done(turn, name, flight)
+    elif flight.phase == "buffers" and flight.answered is False and found == before:
+        if flight.disk:
+            turn.act(SettleFiles(name, "abort"))
+        _end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
+    elif flight.answered is False or turn.clock >= flight.deadline:
+        if flight.disk and flight.phase == "buffers":
+            turn.act(SettleFiles(name, "abort"))
+        lose(turn, name, _doubt(flight))
+
+
+# --- the steps --------------------------------------------------------------------------------------------------------
+
+
+def _targets(turn: Turn, file: FileChange) -> list[e.Target]:
+    via = "buffer" if file.path in turn.memory.mirror.buffers and file.op == "modify" else "disk"
+    if file.op == "rename":
+        return [
+            e.Target(path=file.path, via="disk", before=ABSENT, after=file.result),
+            e.Target(path=file.origin, via="disk", before=file.base, after=ABSENT),
+        ]
+    return [e.Target(path=file.path, via="buffer" if via == "buffer" else "disk", before=file.base, after=file.result)]
+
+
+def _start(turn: Turn, name: str, flight: Inflight) -> None:
+    buffers = [turn.memory.mirror.buffers.get(target.path) for target in _plan(turn, name) if target.via == "buffer"]
+    if flight.guard == "verify-after" and any(b and turn.clock - b.changed_at < QUIET for b in buffers):
+        turn.act(Wake(QUIET))
+        return
+    if any(turn.look(target.path).digest != target.before for target in _plan(turn, name) if target.via == "buffer"):
+        _end(turn, name, "failed_without_effect", "the file changed before the edit was sent")
+        return
+    _to(turn, name, "dispatched", guard=flight.guard)
+    flight.deadline = turn.clock + ANSWER
+    if flight.disk:
+        flight.phase = "stage"
+        turn.act(StageFiles(name, _disk_changes(turn, flight.proposal, name)))
+    else:
+        _edit_buffers(turn, name, flight)
+
+
+def _plan(turn: Turn, name: str) -> tuple[e.Target, ...]:
+    return turn.state.actions[name].plan.targets
+
+
+def _disk_changes(turn: Turn, proposal: Proposal, name: str) -> tuple[DiskChange, ...]:
+    files = {path: file for file in proposal.files for path in file.touches()}
+    changes = []
+    for target in (target for target in _plan(turn, name) if target.via == "disk"):
+        file = files[target.path]
+        changes.append(
+            DiskChange(
+                target.path,
+                before=None if target.before == ABSENT else turn.look(target.path).disk,
+                after=None if target.after == ABSENT else turn.kept(target.after),
+                mode_from=file.source if target.after != ABSENT else None,
+                executable=file.executable,
+            )
+        )
+    return tuple(changes)
+
+
+def _edit_buffers(turn: Turn, name: str, flight: Inflight) -> None:
+    paths = [target.path for target in _plan(turn, name) if target.via == "buffer"]
+    if not paths:
+        flight.phase = "commit"
+        turn.act(SettleFiles(name, "commit"))
+        return
+    flight.phase, flight.answered = "buffers", None
+    edits = tuple(_buffer_edit(turn, file, undo=False) for file in flight.proposal.files if file.path in paths)
+    turn.act(EditBuffers(name, f"Remit: {flight.proposal.id}", edits))
+    turn.act(Wake(ANSWER))
+
+
+def _buffer_edit(turn: Turn, file: FileChange, *, undo: bool) -> BufferEdit:
+    buffer = turn.memory.mirror.buffers[file.path]
+    edits = []
+    for hunk in file.hunks:
+        start, old, new = hunk.old_start, hunk.old, hunk.new
+        if undo:
+            start, old, new = hunk.new_start, hunk.new, hunk.old
+        edits.append(Edit("".join(new), _lines(turn, buffer, start, start + len(old))))
+    return BufferEdit(file.path, buffer.version, tuple(edits))
+
+
+def _lines(turn: Turn, buffer: Buffer, start: int, end: int) -> Range:
+    last = buffer.text.end(turn.memory.mirror.encoding)
+
+    def point(line: int) -> Position:
+        return Position(line, 0) if line < buffer.text.line_count else last
+
+    return Range(point(start), point(end))
+
+
+def _buffers_done(turn: Turn, name: str, flight: Inflight) -> None:
+    if flight.phase == "undo":
+        _end(turn, name, "failed_without_effect", flight.said)
+    elif flight.disk:
+        flight.phase = "commit"
+        turn.act(SettleFiles(name, "commit"))
+    else:
+        _end(turn, name, "succeeded")
+
+
+def _undo_buffers(turn: Turn, name: str, flight: Inflight, reason: str) -> None:
+    """Closed files could not be put in place, and are as before: take the edits back if they are there as made."""
+    targets = [target for target in _plan(turn, name) if target.via == "buffer"]
+    if not targets:
+        _end(turn, name, "failed_without_effect", reason)
+        return
+    if any(turn.look(target.path).digest != target.after for target in targets):
+        lose(turn, name, f"{reason}; the open files were edited meanwhile")
+        return
+    flight.phase, flight.answered, flight.said = "undo", None, reason
+    flight.deadline = turn.clock + ANSWER
+    paths = {target.path for target in targets}
+    edits = tuple(_buffer_edit(turn, file, undo=True) for file in flight.proposal.files if file.path in paths)
+    turn.act(EditBuffers(name, f"Remit: take back {flight.proposal.id}", edits, undo=True))
+    turn.act(Wake(ANSWER))
+
+
+def _doubt(flight: Inflight) -> str:
+    if flight.answered is None:
+        return "the editor did not answer"
+    said = "applied" if flight.answered else f"not applied ({flight.said or 'no reason given'})"
+    return f"the editor said {said}, but its text is not what that would mean"
+
+
+# --- the end ----------------------------------------------------------------------------------------------------------
+
+
+def _to(turn: Turn, name: str, state: ActionState, reason: str = "", guard: str = "") -> None:
+    found = {target.path: turn.look(target.path).digest for target in _plan(turn, name)} if guard == "" else {}
+    turn.emit(
+        e.ActionMoved(
+            action=name, to=state, reason=reason, guard=guard, found=found if state not in ("authorized",) else {}
+        )
+    )
+
+
+def _end(turn: Turn, name: str, state: ActionState, reason: str = "") -> None:
+    flight = turn.memory.inflight.pop(name, None)
+    _to(turn, name, state, reason)
+    proposal = turn.state.actions[name].plan.subject
+    if state == "succeeded":
+        after_success(turn, name)
+    elif turn.state.proposals[proposal].outline.made == "remit" and flight is not None:
+        turn.emit(e.Withdrawn(proposal=proposal, reason=reason))
+
+
+def after_success(turn: Turn, name: str) -> None:
+    """What follows from a change that is there: the rest of a divided proposal is bound to it, questions are moot."""
+    entry = turn.state.actions[name]
+    proposal = turn.proposal(entry.plan.subject)
+    withdraw_decisions(turn, proposal.id, "its proposal was applied")
+    withdraw_decisions(turn, name, "what happened is known now")
+    if proposal.made != "part" or proposal.parent is None:
+        return
+    parent = turn.state.proposals[proposal.parent]
+    if parent.state not in proposals.OPEN:
+        return
+    rest = _rest(turn, turn.proposal(proposal.parent), proposal)
+    names = (proposal.id,) if rest is None else (proposal.id, rest.id)
+    if rest is not None:
+        turn.record(rest)
+    turn.emit(e.Superseded(proposal=proposal.parent, replaced_by=names))
+
+
+def _rest(turn: Turn, whole: Proposal, part: Proposal) -> Proposal | None:
+    done = {hunk.id for _, hunk in part.hunks()}
+    bases = {file.path: file.result for file in part.files}
+    files = []
+    for file in whole.files:
+        if file.path not in bases:
+            files.append(file)
+        elif {hunk.id for hunk in file.hunks} - done:
+            files.append(rebind(file, done, bases[file.path]))
+    if not files:
+        return None
+    return whole.model_copy(
+        update={"id": turn.state.next_id("P"), "files": tuple(files), "parent": whole.id, "made": "rest"}
+    )
+
+
+def lose(turn: Turn, name: str, reason: str) -> None:
+    """The outcome is unknown: say so, and ask the human, with what was found."""
+    turn.memory.inflight.pop(name, None)
+    _to(turn, name, "outcome_unknown", reason)
+    ask_about(turn, turn.state.actions[name], reason)
+
+
+def ask_about(turn: Turn, entry: ActionEntry, reason: str) -> None:
+    """Hand an unknown outcome to the human."""
+    name = entry.plan.action
+    _to(turn, name, "needs_human_decision", reason)
+    listed = "; ".join(f"{path}: {_found_word(entry, path, found)}" for path, found in entry.found.items())
+    turn.emit(
+        e.DecisionAsked(
+            decision=turn.state.next_id("D"),
+            kind="unknown_outcome",
+            task=entry.plan.task,
+            question=f"Was {entry.plan.subject} applied? Nobody knows: {reason}.",
+            why=f"Found now: {listed}." if listed else "Nothing was found that tells.",
+            options=(
+                e.Option(
+                    id="not_applied", title="It was not applied", effect="It can be accepted again. No file is touched."
+                ),
+                e.Option(id="applied", title="It was applied", effect="It counts as done. No file is touched."),
+            ),
+            about=next(iter(entry.found), None),
+            subject=name,
+            binding=fingerprint(dict(entry.found)),
+        )
+    )
+
+
+def _found_word(entry: ActionEntry, path: str, found: str) -> str:
+    target = next(target for target in entry.plan.targets if target.path == path)
+    return {target.after: "the new text", target.before: "the old text"}.get(found, f"other text ({found[:12]}…)")
+
+
+def withdraw_decisions(turn: Turn, subject: str, reason: str) -> None:
+    """Questions about something that is settled are withdrawn."""
+    for entry in turn.state.pending_decisions():
+        if entry.asked.subject == subject:
+            turn.emit(e.DecisionWithdrawn(decision=entry.asked.decision, reason=reason))

@@ -1,0 +1,121 @@
+"""Everything that waits for the human, as plain data, each thing with the offer that answers it.
+
+What an extension draws and a plain client can list; the words of it are in `contracts/methods.md` (`remit/view`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from remit.core import activating, checking, deciding, proposing, reading, reviewing, staleness
+from remit.core.faults import Json
+from remit.core.source import contract as read_contract
+from remit.core.source import policy as read_policy
+from remit.core.state import ProposalEntry
+from remit.core.turn import Turn
+
+
+ACTIONS = 50
+"""The newest actions that the view carries."""
+
+
+def overview(turn: Turn) -> dict[str, Json]:
+    """The view: session, tasks with checks, proposals, decisions, and what could be activated."""
+    return {
+        "seq": turn.state.seq,
+        "mode": turn.state.mode,
+        "tasks": [_task(turn, task) for task in turn.state.contracts],
+        "proposals": [_proposal(turn, entry) for entry in turn.state.open_proposals()],
+        "decisions": [_decision(turn, name) for name in turn.state.decisions if _waits(turn, name)],
+        "actions": {name: _action(turn, name) for name in list(turn.state.actions)[-ACTIONS:]},
+        "activations": [*_activations(turn)],
+        "agents": [{"agent": key, "name": one.name, "version": one.version} for key, one in turn.state.agents.items()],
+    }
+
+
+def _task(turn: Turn, task: str) -> Json:
+    wire: dict[str, Json] = reading.task_view(turn, task).wire()
+    wire["checks"] = [
+        {**view.wire(), "offer": checking.offer(turn, task, view.check_id) if view.may_run else None}
+        for view in checking.views(turn, task)
+    ]
+    return wire
+
+
+def _proposal(turn: Turn, entry: ProposalEntry) -> Json:
+    name = entry.outline.proposal
+    proposal = turn.proposal(name)
+    stale = staleness.views(turn, proposal)
+    fresh = not stale and staleness.is_fresh(turn, proposal)
+    rebase = reviewing.offer(turn, entry, "rebase") if reviewing.can_rebase(turn, proposal) else None
+    return {
+        "proposal": name,
+        "task": proposal.task,
+        "agent": proposal.agent,
+        "note": proposal.note,
+        "state": entry.state,
+        "reason": entry.reason,
+        "fresh": fresh,
+        "stale": [view.wire() for view in stale],
+        "accept": reviewing.offer(turn, entry, "accept"),
+        "reject": reviewing.offer(turn, entry, "reject"),
+        "rebase": rebase,
+        "files": [proposing.file_view(file).wire() for file in proposal.files],
+        "hunks": [
+            {
+                **proposing.hunk_view(turn, file, hunk).wire(),
+                "old": list(hunk.old),
+                "new": list(hunk.new),
+                "accept": reviewing.offer(turn, entry, "acceptHunk", hunk.id),
+                "reject": reviewing.offer(turn, entry, "rejectHunk", hunk.id),
+            }
+            for file, hunk in proposal.hunks()
+        ],
+    }
+
+
+def _waits(turn: Turn, name: str) -> bool:
+    return turn.state.decisions[name].state == "pending"
+
+
+def _decision(turn: Turn, name: str) -> Json:
+    entry = turn.state.decisions[name]
+    return {
+        **entry.asked.wire(),
+        "offer": deciding.offer(turn, entry),
+        "askedAt": entry.at,
+    }
+
+
+def _action(turn: Turn, name: str) -> Json:
+    entry = turn.state.actions[name]
+    return {
+        "kind": entry.plan.kind,
+        "subject": entry.plan.subject,
+        "state": entry.state,
+        "reason": entry.reason,
+        "found": dict(entry.found),
+    }
+
+
+def _activations(turn: Turn) -> Iterator[Json]:
+    """Contracts and the policy whose present text is valid and not the one in force."""
+    known = {path for path in {*turn.files(), *turn.memory.mirror.buffers} if activating.is_contract(path)}
+    in_force = {event.path: event.contract for _, event in turn.state.contracts.values()}
+    for path in sorted({*known, *in_force, *_drafts(turn)}):
+        text = turn.glance(path).text
+        value = read_contract(text).value
+        if value is not None and (path not in in_force or turn.kept(in_force[path]).decode() != text):
+            yield {"path": path, "task": value.task_id, "offer": activating.offer(turn, path)}
+    snapshot = turn.glance(activating.POLICY_PATH)
+    if snapshot.origin != "absent" and read_policy(snapshot.text).value is not None:
+        active = turn.state.policy
+        if active is None or turn.kept(active).decode() != snapshot.text:
+            yield {"path": activating.POLICY_PATH, "offer": activating.offer(turn, activating.POLICY_PATH)}
+
+
+def _drafts(turn: Turn) -> Iterator[str]:
+    """Drafts lie in a folder that listing leaves out; what was ever drafted is in the journal."""
+    for entry in turn.state.decisions.values():
+        if entry.asked.kind == "contract" and entry.asked.about is not None:
+            yield entry.asked.about

@@ -1,0 +1,90 @@
+"""A patch from its text: which form it has, what is wrapped around it, and that each file stands in it once.
+
+The one room others read patches through. The forms are `unified` and `envelope`, the values `chunk`.
+Does not live here: where a chunk stands (`place`), whether a path may be written (scope), whether it exists.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from remit.core import envelope, unified
+from remit.core.chunk import Chunk, FilePatch, Patch
+from remit.core.envelope import BEGIN, END
+from remit.core.faults import AgentFault
+from remit.core.reader import Reader, malformed, shown
+
+__all__ = ["Chunk", "FilePatch", "Patch", "parse"]
+
+
+def parse(text: str) -> Patch:
+    """Read a patch; decode it without changing line ends before.
+
+    AgentFault: malformed_patch, bad_patch_envelope, hunk_counts, binary_patch, special_file, copy_patch,
+    ambiguous_path, duplicate_file; data has the 1-based `line` of the patch where there is one.
+    """
+    lines = text.split("\n")
+    start, end, notes = _unwrapped(lines)
+    first = next((at for at in range(start, end) if lines[at].strip()), end)
+    reader = Reader(lines, first, end, notes)
+    enveloped = first < end and lines[first].rstrip() == BEGIN
+    if not enveloped and any(line.strip().startswith(BEGIN) or f'"{BEGIN}' in line for line in lines):
+        raise _bad_envelope(text)
+    files = envelope.read(reader) if enveloped else unified.read(reader)
+    if not files:
+        raise malformed("There is no patch in this text.", None, "Send a unified diff or a *** Begin Patch block.")
+    _check_once(files)
+    return Patch("begin_patch" if enveloped else "unified", tuple(files), tuple(reader.notes))
+
+
+_START = re.compile(r"diff --git |--- |\*\*\* Begin Patch")
+_FENCE = re.compile(r"(?:```+|~~~+)[\w-]*\s*$")
+_HEREDOC = re.compile(r"[\w./ -]+<<-?\s*(['\"]?)(\w+)\1\s*$")
+
+
+def _unwrapped(lines: Sequence[str]) -> tuple[int, int, list[str]]:
+    """The part of the lines that is the patch, if a single fence or a here-document stands around it."""
+    starts = [at for at, line in enumerate(lines) if _START.match(line)]
+    marks = [at for at, line in enumerate(lines) if _FENCE.match(line)]
+    for opening, closing in pairwise(marks) if starts else ():
+        if opening < starts[0] and starts[-1] < closing:
+            return opening + 1, closing, ["markdown fence set aside"]
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    if filled and (heredoc := _HEREDOC.match(lines[filled[0]])) and lines[filled[-1]].rstrip() == heredoc[2]:
+        return filled[0] + 1, filled[-1], ["here-document set aside"]
+    return 0, len(lines) - (lines[-1] == ""), []
+
+
+def _bad_envelope(text: str) -> AgentFault:
+    head = text.lstrip()
+    first = head.partition("\n")[0]
+    seen = "text"
+    if head[:1] in ("{", "["):
+        seen = "json"
+    elif first.startswith(BEGIN):
+        seen = "indent"
+    elif _FENCE.match(first):
+        seen = "fence"
+    elif "<<" in first:
+        seen = "heredoc"
+    return AgentFault(
+        "bad_patch_envelope",
+        f"The patch does not begin with {BEGIN} (seen: {seen}).",
+        remedy=f"Send the text from {BEGIN} to {END} and nothing around it.",
+        wrapper=seen,
+        received=shown(text[:40]),
+    )
+
+
+def _check_once(files: Sequence[FilePatch]) -> None:
+    names = [name for file in files for name in (file.path, file.source) if name is not None]
+    for name in names:
+        if names.count(name) > 1:
+            raise AgentFault(
+                "duplicate_file",
+                "The patch has more than one entry for the same file.",
+                remedy="Send one entry for each file, with all its changes.",
+                path=shown(name),
+            )

@@ -1,0 +1,169 @@
+"""A proposal: file changes, each bound to the content it was made from, and the hunks a human decides on.
+
+Pure values and the table of moves. Placing a patch is `core/place.py`; who may accept is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from remit.core import diff
+from remit.core.codec import Charset
+from remit.core.faults import OurFault
+from remit.core.model import Binding, Model, fingerprint
+
+ProposalState = Literal[
+    "pending", "accepted", "applied", "rejected", "superseded", "withdrawn", "failed_without_effect", "outcome_unknown"
+]
+Move = Literal["accept", "reject", "supersede", "withdraw", "apply", "fail", "lose"]
+
+MOVES: Mapping[tuple[ProposalState, Move], ProposalState] = {
+    ("pending", "accept"): "accepted",
+    ("pending", "reject"): "rejected",
+    ("pending", "supersede"): "superseded",
+    ("pending", "withdraw"): "withdrawn",
+    ("accepted", "apply"): "applied",
+    ("accepted", "fail"): "failed_without_effect",
+    ("accepted", "lose"): "outcome_unknown",
+    ("outcome_unknown", "apply"): "applied",
+    ("outcome_unknown", "fail"): "failed_without_effect",
+    # Nothing happened, so the human may try again, or decide otherwise.
+    ("failed_without_effect", "accept"): "accepted",
+    ("failed_without_effect", "reject"): "rejected",
+    ("failed_without_effect", "supersede"): "superseded",
+    ("failed_without_effect", "withdraw"): "withdrawn",
+}
+
+OPEN: frozenset[ProposalState] = frozenset({"pending", "failed_without_effect"})
+"""States in which the human can still decide. Stale is not a state: it comes and goes with the content."""
+
+
+def move(state: ProposalState, by: Move) -> ProposalState:
+    """The state after a move; an illegal move is our bug."""
+    after = MOVES.get((state, by))
+    if after is None:
+        raise OurFault("illegal_move", f"A proposal that is {state} cannot {by}.")
+    return after
+
+
+class Hunk(Model):
+    """The smallest part that can be decided alone. Lines are 0-based and keep their ends."""
+
+    id: str
+    old_start: int
+    old: tuple[str, ...]
+    new_start: int
+    new: tuple[str, ...]
+    placed: str = "exact"
+
+    def span(self) -> diff.Span:
+        return diff.Span(self.old_start, self.old, self.new_start, self.new)
+
+
+class FileChange(Model):
+    """What happens to one file. `base` is the digest it is bound to, `result` the one it leads to.
+
+    A create and a rename are bound to an absent `path`; a rename is bound to `base` at `source`.
+    """
+
+    path: str
+    op: Literal["create", "modify", "delete", "rename"]
+    source: str | None = None
+    base: Binding
+    result: Binding
+    hunks: tuple[Hunk, ...] = Field(description="At least one; a change that cannot be divided has exactly one.")
+    executable: bool | None = None
+    charset: str = "utf-8"
+    bom: str = Field(default="", description="The byte order mark in hex.")
+
+    def encoding(self) -> Charset:
+        return Charset(self.charset, bytes.fromhex(self.bom))
+
+    @property
+    def origin(self) -> str:
+        """The path whose content `base` names."""
+        return self.source or self.path
+
+    @property
+    def divisible(self) -> bool:
+        return self.op == "modify" and len(self.hunks) > 1
+
+    def touches(self) -> tuple[str, ...]:
+        return (self.path,) if self.source is None else (self.source, self.path)
+
+    def text(self, base: str) -> str:
+        """The text after the change, from the text before; OurFault when `base` is not that text."""
+        return diff.apply(base, [hunk.span() for hunk in self.hunks])
+
+
+class Proposal(Model):
+    """A set of file changes that is reviewed together."""
+
+    id: str
+    task: str
+    agent: str
+    note: str = ""
+    files: tuple[FileChange, ...]
+    contract: str = Field(description="Digest of the contract it was made under.")
+    policy: str = Field(description="Digest of the policy it was made under.")
+    parent: str | None = None
+    made: Literal["agent", "part", "rest", "rebase", "remit"] = Field(
+        default="agent", description="By the agent; or by Remit: a part, the rest, a rebase, or a contract change."
+    )
+
+    def digest(self) -> str:
+        """What an approval binds to, besides the contract and the policy in force."""
+        return fingerprint(self.model_dump(mode="json", exclude={"id", "note", "parent", "made"}))
+
+    def hunks(self) -> Iterator[tuple[FileChange, Hunk]]:
+        for file in self.files:
+            for hunk in file.hunks:
+                yield file, hunk
+
+    def hunk(self, hunk_id: str) -> tuple[FileChange, Hunk] | None:
+        return next(((file, hunk) for file, hunk in self.hunks() if hunk.id == hunk_id), None)
+
+    def touches(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(path for file in self.files for path in file.touches()))
+
+
+def hunks_of(prefix: str, spans: tuple[diff.Span, ...], first: int = 1, placed: str = "exact") -> tuple[Hunk, ...]:
+    """The hunks of a file change, named `prefix.1`, `prefix.2`, …"""
+    return tuple(
+        Hunk(
+            id=f"{prefix}.{number}",
+            old_start=span.old_start,
+            old=span.old,
+            new_start=span.new_start,
+            new=span.new,
+            placed=placed,
+        )
+        for number, span in enumerate(spans, first)
+    )
+
+
+def keep(change: FileChange, chosen: Collection[str], result: str) -> FileChange:
+    """The change with only the chosen hunks, on the same base; `result` is the digest it then leads to."""
+    hunks, moved = [], 0
+    for hunk in change.hunks:
+        if hunk.id in chosen:
+            hunks.append(hunk.model_copy(update={"new_start": hunk.old_start + moved}))
+            moved += len(hunk.new) - len(hunk.old)
+    return change.model_copy(update={"hunks": tuple(hunks), "result": result})
+
+
+def rebind(change: FileChange, done: Collection[str], base: str) -> FileChange:
+    """The change without the hunks in `done`, bound to the content (`base`) in which those are applied.
+
+    Exact: the end result is the same text, and every remaining hunk moves by what the applied ones added before it.
+    """
+    hunks, moved = [], 0
+    for hunk in change.hunks:
+        if hunk.id in done:
+            moved += len(hunk.new) - len(hunk.old)
+        else:
+            hunks.append(hunk.model_copy(update={"old_start": hunk.old_start + moved}))
+    return change.model_copy(update={"hunks": tuple(hunks), "base": base})

@@ -1,0 +1,339 @@
+"""An agent proposes: from a patch or whole texts to a proposal bound to digests, or a refusal that says what to do.
+
+Everything is worked out in memory first; a refusal leaves no trace of half a proposal. Deciding about it is
+`core/reviewing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from remit.core import codec, diff, patch, paths, place, staleness
+from remit.core import events as e
+from remit.core.answers import FileView, HunkView, ProposeResult
+from remit.core.faults import AgentFault, Json
+from remit.core.model import ABSENT, fingerprint
+from remit.core.patch import Chunk
+from remit.core.permission import Ask, Refuse, may_write
+from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
+from remit.core.requests import ProposeParams
+from remit.core.snapshot import Snapshot
+from remit.core.text import split_lines
+from remit.core.turn import Turn
+
+REPEATS = 3
+"""The third equal stale refusal in a row says stop and ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is asked for one file, not yet placed. `content` is a whole new text; None with no chunks deletes."""
+
+    path: str
+    op: str
+    source: str | None = None
+    content: str | None = None
+    chunks: tuple[Chunk, ...] = ()
+    executable: bool | None = None
+    old_blob: str | None = None
+
+
+def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> ProposeResult:
+    """File a proposal. AgentFaults: see `contracts/methods.md` under `propose_patch`."""
+    wishes = _wishes(params)
+    bases = {paths.parse(path, portable=False): binding for path, binding in params.bases.items()}
+    asks = _permitted(turn, task, [path for wish in wishes for path in filter(None, (wish.source, wish.path))])
+    name = turn.state.next_id("P")
+    files: list[FileChange] = []
+    for wish in wishes:
+        first = 1 + sum(len(file.hunks) for file in files)
+        files.append(_change(turn, agent, task, wish, bases, f"{name}", first))
+    replaced = _replaced(turn, agent, params.replaces)
+    proposal = Proposal(
+        id=name,
+        task=task,
+        agent=agent,
+        note=params.note,
+        files=tuple(files),
+        contract=turn.contract_digest(task),
+        policy=turn.policy_digest(),
+        parent=replaced,
+    )
+    turn.record(proposal)
+    if replaced is not None:
+        turn.emit(e.Superseded(proposal=replaced, replaced_by=(name,)))
+    decisions = tuple(_ask_protected(turn, proposal, path, ask) for path, ask in asks.items())
+    turn.memory.repeats.clear()
+    return ProposeResult(
+        proposal_id=name,
+        state="pending",
+        files=tuple(file_view(file) for file in files),
+        hunks=tuple(hunk_view(turn, file, hunk) for file, hunk in proposal.hunks()),
+        decisions=decisions,
+        next="It waits for the human's review: call wait_for_review."
+        if turn.state.mode == "editor"
+        else "No editor is open, so nothing is applied yet; it waits. Go on, or call wait_for_review later.",
+    )
+
+
+def file_view(file: FileChange) -> FileView:
+    return FileView(path=file.path, op=file.op, source=file.source, base=file.base, result=file.result)
+
+
+def hunk_view(turn: Turn, file: FileChange, hunk: Hunk) -> HunkView:
+    return HunkView(
+        id=hunk.id,
+        path=file.path,
+        old_start=hunk.old_start + bool(hunk.old),
+        old_lines=len(hunk.old),
+        new_start=hunk.new_start + bool(hunk.new),
+        new_lines=len(hunk.new),
+        state=turn.state.hunks.get(hunk.id, "pending"),
+        placed=hunk.placed,
+    )
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
+
+
+def _wishes(params: ProposeParams) -> list[Wish]:
+    if (params.patch is None) == (params.files is None):
+        raise AgentFault("bad_request", "Give either patch or files.", remedy="Send exactly one of the two.")
+    found = list(_from_patch(params.patch) if params.patch is not None else _from_files(params))
+    if not found:
+        raise AgentFault("no_change", "The proposal holds no change.", remedy="Send at least one file.")
+    seen: set[str] = set()
+    for path in (path for wish in found for path in filter(None, (wish.source, wish.path))):
+        if paths.fold(path) in seen:
+            raise AgentFault("duplicate_path", f"{path} is named twice.", remedy="One entry a file.", path=path)
+        seen.add(paths.fold(path))
+    return found
+
+
+def _from_files(params: ProposeParams) -> Iterator[Wish]:
+    for file in params.files or ():
+        yield Wish(
+            paths.parse(file.path, portable=False), "delete" if file.content is None else "write", content=file.content
+        )
+
+
+def _from_patch(text: str) -> Iterator[Wish]:
+    for file in patch.parse(text).files:
+        yield Wish(
+            path=paths.parse(file.path, portable=False),
+            op=file.op,
+            source=None if file.source is None else paths.parse(file.source, portable=False),
+            content=file.content,
+            chunks=file.chunks,
+            executable=None if file.mode is None else file.mode == "100755",
+            old_blob=file.old_blob,
+        )
+
+
+def _permitted(turn: Turn, task: str, touched: list[str]) -> dict[str, Ask]:
+    contract, policy = turn.contract(task), turn.policy()
+    asks: dict[str, Ask] = {}
+    for path in touched:
+        match may_write(path, contract, policy):
+            case Refuse(code, rule, reason):
+                raise AgentFault(
+                    code,
+                    reason,
+                    remedy="Leave it alone, or ask with request_amendment."
+                    if code == "outside_scope"
+                    else "Leave it alone; only the human changes it.",
+                    path=path,
+                    rule=rule,
+                    writeScope=list(contract.write_scope),
+                )
+            case Ask() as ask:
+                asks[path] = ask
+            case _:
+                pass
+    return asks
+
+
+def _replaced(turn: Turn, agent: str, name: str | None) -> str | None:
+    if name is None:
+        return None
+    entry = turn.state.proposals.get(name)
+    if entry is None or entry.outline.agent != agent:
+        raise AgentFault("unknown_proposal", f"You have no proposal {name}.", remedy="Call task_status.")
+    if not entry.open:
+        raise AgentFault("not_pending", f"{name} is {entry.state}; it cannot be replaced.", state=entry.state)
+    return name
+
+
+# --- one file ---------------------------------------------------------------------------------------------------------
+
+
+def _change(
+    turn: Turn, agent: str, task: str, wish: Wish, bases: Mapping[str, str], name: str, first: int
+) -> FileChange:
+    snapshot = turn.look(wish.source or wish.path)
+    if snapshot.path != (wish.source or wish.path):
+        _permitted(turn, task, [snapshot.path])
+    _bound(turn, agent, wish, snapshot, bases)
+    target = snapshot.path if wish.source is None else wish.path
+    if wish.source is not None and turn.look(wish.path).digest != ABSENT:
+        raise AgentFault("target_exists", f"{wish.path} exists already.", path=wish.path)
+    if wish.op == "delete":
+        if wish.chunks and place.place(snapshot.text, wish.chunks).text:
+            raise AgentFault("no_match", f"{target} holds more than the patch deletes.", remedy=staleness.REMEDY)
+        return _deletion(snapshot, name, first)
+    new, placed = _new_text(wish, snapshot)
+    if new == snapshot.text and snapshot.origin != "absent" and wish.source is None and wish.executable is None:
+        raise AgentFault("no_change", f"{target} already is as proposed.", path=target)
+    _writable(snapshot, new)
+    return FileChange(
+        path=target,
+        op="rename" if wish.source is not None else "create" if snapshot.origin == "absent" else "modify",
+        source=None if wish.source is None else snapshot.path,
+        base=snapshot.digest,
+        result=turn.keep(codec.encode(new, snapshot.charset)),
+        hunks=_hunks(snapshot.text, new, name, first, placed, whole=wish.source is not None),
+        executable=wish.executable,
+        charset=snapshot.charset.name,
+        bom=snapshot.charset.bom.hex(),
+    )
+
+
+def _deletion(snapshot: Snapshot, name: str, first: int) -> FileChange:
+    return FileChange(
+        path=snapshot.path,
+        op="delete",
+        base=snapshot.digest,
+        result=ABSENT,
+        hunks=_hunks(snapshot.text, "", name, first, "exact", whole=True),
+        charset=snapshot.charset.name,
+        bom=snapshot.charset.bom.hex(),
+    )
+
+
+def _hunks(old: str, new: str, name: str, first: int, placed: str, *, whole: bool) -> tuple[Hunk, ...]:
+    spans = diff.between(old, new)
+    if spans and not (whole and len(spans) > 1):
+        return hunks_of(name, spans, first, placed)
+    # A deletion, a rename, an empty new file: one thing to decide, whatever its text.
+    only = diff.Span(0, tuple(split_lines(old)), 0, tuple(split_lines(new)))
+    return hunks_of(name, (only,), first, placed)
+
+
+def _new_text(wish: Wish, snapshot: Snapshot) -> tuple[str, str]:
+    if wish.content is not None:
+        house = codec.eol_style(snapshot.text)
+        if house == "crlf" and codec.eol_style(wish.content) == "lf":
+            # The file's line ends are not the agent's to change by the way.
+            return wish.content.replace("\n", "\r\n"), "line_ends"
+        return wish.content, "exact"
+    result = place.place(snapshot.text, wish.chunks)
+    rules = sorted({p.rule if p.rule != "offset" else f"offset({p.offset})" for p in result.placements} - {"exact"})
+    return result.text, ", ".join(rules) or "exact"
+
+
+def _writable(snapshot: Snapshot, new: str) -> None:
+    bad = next((i for i, c in enumerate(new) if "\ud800" <= c <= "\udfff"), None) if not new.isascii() else None
+    if snapshot.charset.name == "opaque":
+        fresh = {c for span in diff.between(snapshot.text, new) for line in span.new for c in line if c > "\x7f"}
+        old = {c for span in diff.between(snapshot.text, new) for line in span.old for c in line}
+        if fresh - old:
+            raise AgentFault(
+                "unencodable",
+                f"{snapshot.path} is in an encoding that is not known; only ASCII can be put into it.",
+                remedy="Write ASCII, or ask the human to save the file as UTF-8.",
+                path=snapshot.path,
+            )
+    elif bad is not None:
+        raise AgentFault("invalid_unicode", f"Character {bad} of the new text is half a character.", offset=bad)
+
+
+# --- what it is bound to ----------------------------------------------------------------------------------------------
+
+
+def _bound(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mapping[str, str]) -> None:
+    asked = wish.source or wish.path
+    binding = bases.get(asked) or bases.get(snapshot.path) or _implied(wish, snapshot)
+    if snapshot.origin == "absent" and snapshot.trusted and (binding or wish.op) not in (ABSENT, "write"):
+        raise AgentFault("target_missing", f"{asked} does not exist.", remedy="Check the path.", path=asked)
+    if binding is None:
+        raise AgentFault(
+            "missing_base_hash",
+            f"{asked} has no base digest, so nobody can tell what it was made from.",
+            remedy="Read the file and put its digest into bases (absent for a new file).",
+            path=asked,
+        )
+    staleness.demand_known(snapshot, binding, AgentFault)
+    if binding == ABSENT and snapshot.origin != "absent":
+        raise AgentFault(
+            "target_exists",
+            f"{asked} exists already.",
+            remedy="Read it and propose a change of it.",
+            path=asked,
+            current=snapshot.digest,
+            origin=snapshot.source,
+        )
+    if binding != ABSENT and wish.op == "create":
+        raise AgentFault("target_exists", f"{asked} exists already.", path=asked, current=snapshot.digest)
+    if not snapshot.is_named(binding):
+        raise _stale(turn, agent, wish, snapshot, binding)
+
+
+def _implied(wish: Wish, snapshot: Snapshot) -> str | None:
+    """Bindings a format carries itself: a creation is bound to absence, an `index` line to a full blob id."""
+    if wish.op == "create":
+        return ABSENT
+    if wish.old_blob is not None and snapshot.origin != "absent" and snapshot.clean:
+        data = codec.encode(snapshot.text, snapshot.charset)
+        return snapshot.digest if codec.blob_id(data) == wish.old_blob else None
+    return None
+
+
+def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str) -> AgentFault:
+    result: str | None = None
+    base = staleness.base_text(turn, binding, snapshot.charset)
+    if base is not None and wish.op != "delete":
+        try:
+            result = wish.content if wish.content is not None else place.place(base, wish.chunks).text
+        except AgentFault:
+            result = None
+    view = staleness.describe(turn, snapshot, binding, result)
+    key = (agent, fingerprint({"path": snapshot.path, "base": binding, "current": snapshot.digest}))
+    turn.memory.repeats[key] = turn.memory.repeats.get(key, 0) + 1
+    again = turn.memory.repeats[key] >= REPEATS
+    data: dict[str, Json] = {"stale": [view.wire()], "path": snapshot.path, "current": snapshot.digest}
+    return AgentFault(
+        "stale",
+        f"{snapshot.path} has changed since {binding[:12]}…; it is now {snapshot.digest[:12]}… ({snapshot.source}).",
+        remedy="The same patch was refused three times: stop, and ask the human." if again else staleness.REMEDY,
+        **data,
+    )
+
+
+# --- paths with an approval of their own ------------------------------------------------------------------------------
+
+
+def _ask_protected(turn: Turn, proposal: Proposal, path: str, ask: Ask) -> str:
+    name = turn.state.next_id("D")
+    turn.emit(
+        e.DecisionAsked(
+            decision=name,
+            kind="protected_path",
+            task=proposal.task,
+            agent=proposal.agent,
+            question=f"{proposal.id} changes {path}. Allow this change to be accepted?",
+            why=ask.reason,
+            options=(
+                e.Option(id="refuse", title="Refuse", effect=f"{proposal.id} is withdrawn; nothing is written."),
+                e.Option(
+                    id="allow",
+                    title="Allow this change",
+                    effect=f"{proposal.id}, exactly as it is now, can be reviewed and accepted.",
+                ),
+            ),
+            about=path,
+            subject=proposal.id,
+            binding=proposal.digest(),
+        )
+    )
+    return name

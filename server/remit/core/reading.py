@@ -1,0 +1,232 @@
+"""What an agent may look at: contract, files, proposals, the page that brings a model back.
+
+Reads the state and frozen looks; the only events it says are receipts of what was shown.
+"""
+
+from __future__ import annotations
+
+from remit.core import checking, codec, deciding, paths, proposing, staleness
+from remit.core import events as e
+from remit.core.answers import (
+    ChecksResult,
+    ContractResult,
+    ListResult,
+    ProposalResult,
+    ReadResult,
+    StatusResult,
+    TaskView,
+)
+from remit.core.faults import AgentFault
+from remit.core.permission import Allow, Ask, may_write, rights
+from remit.core.requests import ListParams, ReadParams
+from remit.core.state import ProposalEntry
+from remit.core.text import split_lines
+from remit.core.turn import Turn
+
+PAGE_ENTRIES = 20
+"""The status page names at most this many of each kind: it must fit into a model that has lost its history."""
+
+
+def contract(turn: Turn, agent: str, task: str | None) -> ContractResult:
+    drafts = tuple(
+        deciding.view(entry)
+        for entry in turn.state.pending_decisions()
+        if entry.asked.kind in ("contract", "bind") and entry.asked.agent == agent
+    )
+    if task is None:
+        waiting = (
+            "Your draft waits for the human: call wait_for_decision." if drafts else "Draft one: propose_contract."
+        )
+        return ContractResult(
+            active=False, session=turn.state.mode, drafts=drafts, next=f"No contract is active. You can read. {waiting}"
+        )
+    following = "Read files with read_file, then propose_patch bound to their digests."
+    if turn.state.mode == "headless":
+        following += " No editor is open: proposals and decisions wait until one is."
+    return ContractResult(
+        active=True, session=turn.state.mode, task=task_view(turn, task), drafts=drafts, next=following
+    )
+
+
+def task_view(turn: Turn, task: str) -> TaskView:
+    value, policy = turn.contract(task), turn.policy()
+    _, active = turn.state.contracts[task]
+    return TaskView(
+        task_id=task,
+        goal=value.goal,
+        write_scope=value.write_scope,
+        rights=rights(value, policy),
+        checks=checking.views(turn, task),
+        network=value.network,
+        delivery=value.delivery,
+        commit_allowed=value.commit_allowed and policy.limits.commit_allowed,
+        contract_path=active.path,
+        contract_digest=active.contract,
+        policy_digest=turn.policy_digest(),
+    )
+
+
+def task_view_rights(turn: Turn, task: str) -> tuple[str, ...]:
+    """The rights that are really there."""
+    return rights(turn.contract(task), turn.policy())
+
+
+def checks(turn: Turn, task: str) -> ChecksResult:
+    return ChecksResult(checks=checking.views(turn, task))
+
+
+def list_files(turn: Turn, task: str | None, params: ListParams) -> ListResult:
+    under = paths.parse(params.under, portable=False).rstrip("/") + "/" if params.under not in ("", ".", "./") else ""
+    every = sorted({*turn.files(), *turn.memory.mirror.buffers})
+    found = [path for path in every if path.startswith(under)]
+    shown = found[: params.limit]
+    return ListResult(
+        files=tuple(shown),
+        writable=tuple(path for path in shown if _writable(turn, task, path)),
+        truncated=len(found) > len(shown),
+    )
+
+
+def _writable(turn: Turn, task: str | None, path: str) -> bool:
+    return task is not None and isinstance(may_write(path, turn.contract(task), turn.policy()), Allow | Ask)
+
+
+def read_file(turn: Turn, agent: str, task: str | None, params: ReadParams) -> ReadResult:
+    """The present text, with a receipt.
+
+    AgentFaults: not_found, buffer_unknown, outside_scope, not_a_file, too_large.
+    """
+    snapshot = turn.look(paths.parse(params.path, portable=False))
+    if not snapshot.trusted:
+        staleness.demand_known(snapshot, snapshot.digest, AgentFault)
+    if snapshot.origin == "absent":
+        raise AgentFault(
+            "not_found",
+            f"{params.path} does not exist.",
+            remedy="See list_files. To create it, bind the proposal to absent.",
+            path=params.path,
+        )
+    turn.keep(codec.encode(snapshot.text, snapshot.charset))
+    shown = turn.state.receipts.get((agent, snapshot.path))
+    if shown is None or (shown.digest, shown.origin) != (snapshot.digest, snapshot.origin):
+        turn.emit(e.Shown(agent=agent, path=snapshot.path, digest=snapshot.digest, origin=snapshot.origin))
+    lines = split_lines(snapshot.text)
+    part = lines[params.first_line - 1 : params.last_line]
+    return ReadResult(
+        path=snapshot.path,
+        text="".join(part),
+        digest=snapshot.digest,
+        origin=snapshot.origin,
+        version=snapshot.version,
+        unsaved=not snapshot.clean,
+        line_count=len(lines),
+        line_ends=codec.eol_style(snapshot.text),
+        writable=_writable(turn, task, snapshot.path),
+        partial=len(part) != len(lines),
+    )
+
+
+# --- proposals --------------------------------------------------------------------------------------------------------
+
+
+def proposal(turn: Turn, name: str) -> ProposalResult:
+    """How a proposal stands, with what became of its parts. AgentFault("unknown_proposal")."""
+    whole = turn.proposal(name)
+    entry = turn.state.proposals[name]
+    heads = _heads(turn, entry)
+    stale = tuple(
+        view for head in heads if head.open for view in staleness.views(turn, turn.proposal(head.outline.proposal))
+    )
+    blocking = tuple(
+        d.asked.decision
+        for d in turn.state.pending_decisions()
+        if d.asked.subject in {h.outline.proposal for h in heads}
+    )
+    settled = not any(head.open or head.state == "accepted" for head in heads)
+    return ProposalResult(
+        proposal_id=name,
+        state=entry.state,
+        fresh=entry.open and not stale and staleness.is_fresh(turn, whole),
+        settled=settled and not blocking,
+        hunks=tuple(proposing.hunk_view(turn, file, hunk) for file, hunk in whole.hunks()),
+        replaced_by=tuple(head.outline.proposal for head in heads if head is not entry),
+        stale=stale,
+        decisions=blocking,
+        reason=entry.reason,
+        next=_next(heads, bool(stale), settled, blocking),
+    )
+
+
+def _heads(turn: Turn, entry: ProposalEntry) -> list[ProposalEntry]:
+    """The proposals in which this one lives on: itself, or whatever replaced it."""
+    if not entry.replaced_by:
+        return [entry]
+    return [head for name in entry.replaced_by for head in _heads(turn, turn.state.proposals[name])]
+
+
+def _next(heads: list[ProposalEntry], stale: bool, settled: bool, blocking: tuple[str, ...]) -> str:
+    if blocking:
+        return f"It waits for the human's answer to {', '.join(blocking)}."
+    if stale:
+        return "The file moved: the human may rebase it; or read the file again and propose anew with `replaces`."
+    if not settled:
+        return "It waits for the human's review: call wait_for_review again."
+    states = sorted({head.state for head in heads})
+    if states == ["applied"]:
+        return "All of it is applied. Read a file again before you change it further."
+    if "outcome_unknown" in states:
+        return "Nobody knows whether it was applied. Do not propose it again before the human has said."
+    return f"It is {' and '.join(states)}. See the hunks for what was applied and what was not."
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def status(turn: Turn, agent: str, task: str | None) -> StatusResult:
+    mine = [
+        entry for entry in turn.state.proposals.values() if entry.outline.task == task and entry.outline.made != "part"
+    ]
+    shown = mine[-PAGE_ENTRIES:]
+    decisions = [
+        entry
+        for entry in turn.state.decisions.values()
+        if entry.asked.task == task or (entry.asked.agent == agent and entry.state == "pending")
+    ][-PAGE_ENTRIES:]
+    results = tuple(proposal(turn, entry.outline.proposal) for entry in shown)
+    return StatusResult(
+        page="\n".join(_page(turn, agent, task, results, tuple(deciding.view(d) for d in decisions))) + "\n",
+        task=None if task is None else task_view(turn, task),
+        proposals=results,
+        decisions=tuple(deciding.view(d) for d in decisions),
+    )
+
+
+def _page(
+    turn: Turn, agent: str, task: str | None, proposals: tuple[ProposalResult, ...], decisions: tuple[object, ...]
+) -> list[str]:
+    name = turn.state.agents[agent].name if agent in turn.state.agents else agent
+    lines = [f"You are {name}, working through Remit. Session: {turn.state.mode}."]
+    if task is None:
+        return [*lines, "No contract is active. You can read files and call propose_contract."]
+    view = task_view(turn, task)
+    lines += [
+        f"Task {task}: {view.goal}",
+        f"You may write: {', '.join(view.write_scope) or 'nothing'}. Rights: {', '.join(view.rights) or 'none'}.",
+    ]
+    lines += [f"Check {c.check_id}: {c.status}{' (required)' if c.required else ''}" for c in view.checks]
+    for result in proposals:
+        stale = ", stale" if result.stale else ""
+        hunks = ", ".join(f"{hunk.id} {hunk.path} {hunk.state}" for hunk in result.hunks)
+        lines.append(f"Proposal {result.proposal_id}: {result.state}{stale} ({hunks})")
+    for entry in list(turn.state.decisions.values())[-PAGE_ENTRIES:]:
+        if deciding.view(entry) in decisions:
+            said = f": {entry.option}{' ' + entry.text if entry.text else ''}" if entry.state == "answered" else ""
+            lines.append(f"Decision {entry.asked.decision} ({entry.state}): {entry.asked.question}{said}")
+    read = [
+        f"{path} {shown.digest[:12]}…{'' if turn.look(path).is_named(shown.digest) else ' (changed since)'}"
+        for (who, path), shown in turn.state.receipts.items()
+        if who == agent
+    ][-PAGE_ENTRIES:]
+    lines += [f"You were shown: {', '.join(read)}"] if read else []
+    waits = [r.proposal_id for r in proposals if not r.settled]
+    return [*lines, f"Waiting for the human: {', '.join(waits) or 'nothing of yours'}."]

@@ -1,0 +1,105 @@
+"""What a stale answer carries: what moved since the base, where it is now, and whether the change still fits.
+
+Judging freshness is `core/snapshot.py`; here is only the account of it for whoever must go on.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from remit.core import codec, diff
+from remit.core.answers import StaleView
+from remit.core.codec import Charset
+from remit.core.faults import AgentFault, Fault, UserFault
+from remit.core.model import ABSENT
+from remit.core.proposal import FileChange, Proposal
+from remit.core.snapshot import Fresh, Parted, Snapshot, Stale, Unknown, judge
+from remit.core.turn import Turn
+
+Rebase = Literal["clean", "conflict", "not_possible"]
+
+DIFF_LIMIT = 16_000
+"""Characters of a diff that an answer carries; a model that gets more reads the file again instead."""
+
+REMEDY = "Read the file again, and propose the change bound to the digest you are given."
+
+
+def base_text(turn: Turn, binding: str, charset: Charset) -> str | None:
+    """The text a change was made from, if its content was ever kept here."""
+    if binding == ABSENT:
+        return ""
+    data = turn.content(binding) or turn.blobs.get(binding)
+    try:
+        return None if data is None else codec.decode_as(data, charset)
+    except Fault:
+        return codec.decode(data).text if data is not None else None
+
+
+def describe(turn: Turn, snapshot: Snapshot, binding: str, result: str | None) -> StaleView:
+    """Why a change bound to `binding`, leading to the text `result`, does not fit `snapshot`."""
+    base = base_text(turn, binding, snapshot.charset)
+    moved = "" if base is None else diff.unified(base, snapshot.text, snapshot.path, snapshot.path)
+    return StaleView(
+        path=snapshot.path,
+        base=binding,
+        current=snapshot.digest,
+        origin=snapshot.source,
+        diff=moved if len(moved) <= DIFF_LIMIT else moved[:DIFF_LIMIT] + "\n… (cut; read the file again)\n",
+        line_ends_only=base is not None and base != snapshot.text and codec.same_text(base, snapshot.text),
+        rebase=_rebase(base, snapshot, result),
+    )
+
+
+def _rebase(base: str | None, snapshot: Snapshot, result: str | None) -> Rebase:
+    if base is None or result is None or snapshot.origin == "absent":
+        return "not_possible"
+    merged = diff.merge(base, snapshot.text, result)
+    return "clean" if isinstance(merged, diff.Merged) else "conflict"
+
+
+def views(turn: Turn, proposal: Proposal) -> tuple[StaleView, ...]:
+    """For each file of a proposal that is not what it was made from: what moved. Empty when all is fresh."""
+    found = []
+    for file in proposal.files:
+        snapshot = turn.glance(file.origin)
+        if isinstance(judge(snapshot, file.base if file.op != "create" else ABSENT), Stale):
+            found.append(describe(turn, snapshot, file.base, result_text(turn, file)))
+        elif file.op == "rename" and turn.glance(file.path).digest != ABSENT:
+            found.append(describe(turn, turn.glance(file.path), ABSENT, None))
+    return tuple(found)
+
+
+def result_text(turn: Turn, file: FileChange) -> str | None:
+    if file.result == ABSENT:
+        return None
+    return codec.decode_as(turn.kept(file.result), file.encoding())
+
+
+def is_fresh(turn: Turn, proposal: Proposal) -> bool:
+    """Whether every file still is what the proposal was made from, and no buffer has parted from its disk."""
+    return all(isinstance(judge(turn.glance(file.origin), file.base), Fresh) for file in proposal.files) and all(
+        turn.glance(file.path).digest == ABSENT for file in proposal.files if file.op == "rename"
+    )
+
+
+def demand_known(snapshot: Snapshot, binding: str, party: type[AgentFault] | type[UserFault]) -> None:
+    """Refuse a file whose content is in doubt. Faults: buffer_unknown, disk_conflict."""
+    match judge(snapshot, binding):
+        case Unknown():
+            raise party(
+                "buffer_unknown",
+                f"The editor has {snapshot.path} open, but what is in it is not known for certain.",
+                remedy="Close the file and open it again in the editor.",
+                path=snapshot.path,
+            )
+        case Parted(buffer, disk):
+            raise party(
+                "disk_conflict",
+                f"{snapshot.path} was changed on disk while it is open in the editor with other text.",
+                remedy="Nothing is applied until the human has saved or reloaded it in the editor.",
+                path=snapshot.path,
+                buffer=buffer,
+                disk=disk,
+            )
+        case Fresh() | Stale():
+            return

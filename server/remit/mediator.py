@@ -1,0 +1,373 @@
+"""The one owner of state. One thing happens, core decides about it, and what follows is said as events and effects.
+
+Synchronous, and it does nothing itself: `session.py` makes the events durable and then lets the effects out. Verbs
+and commands are tables. No door's words are known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from remit.core import (
+    activating,
+    applying,
+    checking,
+    codec,
+    deciding,
+    proposing,
+    reading,
+    recovering,
+    report,
+    reviewing,
+)
+from remit.core import events as e
+from remit.core.answers import FinishResult
+from remit.core.codec import UTF8
+from remit.core.effects import CheckDone, Edited, Effect, FilesDone, Outcome, Woken
+from remit.core.faults import AgentFault, Fault, UserFault
+from remit.core.mirror import Mirror
+from remit.core.model import ABSENT, Model, fingerprint
+from remit.core.snapshot import Snapshot
+from remit.core.state import State
+from remit.core.text import Edit, PositionEncoding
+from remit.core.turn import Memory, Offers, Turn
+from remit.core.verbs import VERBS, Hello, Verb
+from remit.ports import Clock, Files, Tokens
+
+LISTED = 100_000
+"""Files of a workspace that are looked at, at most."""
+
+
+@dataclass(slots=True)
+class Mediator:
+    """Everything that is known, and the turns that change it."""
+
+    files: Files
+    content: Callable[[str], bytes | None]
+    clock: Clock
+    tokens: Tokens
+    state: State = field(default_factory=State)
+    memory: Memory = field(init=False)
+    _listing: tuple[float, list[str]] | None = None
+    _marks: dict[str, tuple[object, Snapshot]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.memory = Memory(Mirror(), Offers(self.tokens.token))
+
+    def turn(self) -> Turn:
+        """A new turn on the present state."""
+        return Turn(
+            self.state, self.memory, self.clock.now(), self.clock.monotonic(), self.look, self.list, self.content
+        )
+
+    def replay(self, records: Iterable[tuple[int, str, Mapping[str, Any]]]) -> None:
+        """Make the state anew from the journal."""
+        self.state = State()
+        for seq, at, raw in records:
+            self.state.fold(seq, at, e.decode(raw))
+
+    # --- looking at the world -----------------------------------------------------------------------------------------
+
+    def look(self, path: str) -> Snapshot:
+        """A frozen look at one file: the buffer if it is open, else the disk. Raises what the disk refuses."""
+        mirror = self.memory.mirror
+        found = self.files.read(path)
+        disk = ABSENT if found is None else codec.digest(found.data)
+        buffer = mirror.buffers.get(path) or (mirror.buffers.get(found.real) if found else None)
+        if buffer is not None:
+            return self._look_at_buffer(buffer.path, disk, found.data if found else None)
+        if path in mirror.unknown:
+            return Snapshot(path, disk, "buffer", trusted=False, disk=disk)
+        if found is None:
+            return Snapshot(path, ABSENT, "absent")
+        decoded = codec.decode(found.data)
+        return Snapshot(
+            found.real, disk, "disk", decoded.text, decoded.charset, disk=disk, mode=found.mode, links=found.links
+        )
+
+    def _look_at_buffer(self, path: str, disk: str, data: bytes | None) -> Snapshot:
+        buffer = self.memory.mirror.buffers[path]
+        text, name = str(buffer.text), buffer.digest()
+        same = disk == name or (data is not None and codec.same_text(text, codec.decode_as_or(data, buffer.charset)))
+        if same:
+            # The two agree: from here on the disk may be written without a word only by a save.
+            buffer.loaded = disk
+        return Snapshot(
+            path,
+            name or disk,
+            "buffer",
+            text,
+            buffer.charset or UTF8,
+            buffer.version,
+            disk,
+            clean=same,
+            parted=disk != buffer.loaded,
+            trusted=buffer.trusted and name is not None,
+        )
+
+    def real(self, path: str) -> str:
+        """Where a path leads to; itself where that cannot be said."""
+        try:
+            return self.files.real(path)
+        except Fault:
+            return path
+
+    def _bytes(self, path: str) -> bytes | None:
+        """What lies on disk under an open document; nothing where the disk refuses."""
+        try:
+            found = self.files.read(path)
+        except Fault:
+            return None
+        return found.data if found else None
+
+    def list(self) -> list[str]:
+        """The workspace's files; listed again once a second at most, and after anything was written."""
+        now = self.clock.monotonic()
+        if self._listing is None or now - self._listing[0] > 1.0:
+            self._listing = (now, self.files.list(LISTED))
+        return self._listing[1]
+
+    def forget(self) -> None:
+        """Files were written: what was listed no longer counts."""
+        self._listing = None
+
+    # --- the editor ---------------------------------------------------------------------------------------------------
+
+    def attach(self, turn: Turn, opened: e.SessionOpened, encoding: PositionEncoding, abilities: Abilities) -> None:
+        """A session begins: with an editor, or headless."""
+        memory = self.memory
+        memory.mirror.encoding = encoding
+        memory.client, memory.can_edit = opened.client, abilities.can_edit
+        memory.compares_versions = abilities.compares_versions
+        turn.emit(opened)
+        recovering.start(turn)
+        if opened.mode == "editor":
+            memory.attached_at = turn.clock
+            recovering.attached(turn)
+
+    def opened(self, turn: Turn, path: str, version: int, text: str) -> None:
+        self.memory.mirror.open(path, version, text, self._bytes(path), turn.clock)
+        self._moved(turn)
+
+    def changed(self, turn: Turn, path: str, version: int, edits: Sequence[Edit]) -> str | None:
+        """A buffer changed; the reason when the change cannot be trusted."""
+        doubt = self.memory.mirror.change(path, version, edits, turn.clock)
+        self._moved(turn)
+        return doubt
+
+    def saved(self, turn: Turn, path: str) -> bool:
+        self.forget()
+        known = self.memory.mirror.saved(path, self._bytes(path))
+        self._moved(turn)
+        return known
+
+    def closed(self, turn: Turn, path: str) -> bool:
+        known = self.memory.mirror.close(path)
+        self._moved(turn)
+        return known
+
+    def _moved(self, turn: Turn) -> None:
+        for name in list(self.memory.inflight):
+            applying.look_again(turn, name)
+        if turn.state.running():
+            recovering.look_again(turn)
+
+    # --- the agent ----------------------------------------------------------------------------------------------------
+
+    def connected(self, turn: Turn, hello: Hello, process: int | None) -> None:
+        known = turn.state.agents.get(hello.agent)
+        if known is None or (known.name, known.version, known.process) != (hello.name, hello.version, process):
+            turn.emit(e.AgentConnected(agent=hello.agent, name=hello.name, version=hello.version, process=process))
+
+    def asked(self, turn: Turn, agent: str, verb: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+        """An agent's request; the answer. The same key and body gets the same answer, another body an error."""
+        known, params = _parsed(verb, raw)
+        key = getattr(params, "key", None)
+        if key is None:
+            return self._answer(turn, agent, verb, known, params)
+        request = fingerprint({"verb": verb, "body": params.model_dump(mode="json", exclude={"key"})})
+        before = turn.state.answers.get((agent, key))
+        if before is not None:
+            if before.request != request:
+                raise AgentFault("key_reused", "This key was used for another request.", remedy="Use a new key.")
+            found: dict[str, Any] = known.result.model_validate_json(turn.kept(before.answer)).wire()
+            return found
+        answer = self._answer(turn, agent, verb, known, params)
+        kept = turn.keep(known.result.model_validate(answer).model_dump_json(by_alias=True).encode())
+        turn.emit(e.Answered(agent=agent, key=key, request=request, answer=kept))
+        return answer
+
+    def _answer(self, turn: Turn, agent: str, verb: str, known: Verb, params: Model) -> dict[str, Any]:
+        task = self.task_of(turn, agent, ask=verb in NEEDS_TASK)
+        if known.right is not None and (verb in NEEDS_TASK or task is not None):
+            _demand_right(turn, task, known.right)
+        return ANSWERS[verb](turn, agent, task, params).wire()
+
+    def task_of(self, turn: Turn, agent: str, *, ask: bool) -> str | None:
+        """The task an agent works on. AgentFaults when `ask`: no_contract, task_unbound (with the decision's id)."""
+        tasks = turn.state.contracts
+        known = turn.state.agents.get(agent)
+        if known is not None and known.task in tasks:
+            return known.task
+        if len(tasks) == 1:
+            return next(iter(tasks))
+        if not ask:
+            return None
+        if not tasks:
+            raise AgentFault(
+                "no_contract",
+                "No contract is active, so nothing may be changed or run.",
+                remedy="Draft one with propose_contract; the human activates it.",
+            )
+        raise AgentFault(
+            "task_unbound",
+            "Several tasks are active; the human says which one is yours.",
+            remedy="Call wait_for_decision, then try again.",
+            tasks=[*sorted(tasks)],
+        )
+
+    def unbound(self, turn: Turn, agent: str) -> str:
+        """Ask the human which task this agent is to work on; the decision's id."""
+        return deciding.bind(turn, agent)
+
+    def refused(self, turn: Turn, agent: str, verb: str, fault: AgentFault) -> None:
+        """Record what an agent was refused."""
+        path = fault.data.get("path")
+        turn.emit(
+            e.Refused(
+                agent=agent,
+                task=self.task_of(turn, agent, ask=False),
+                verb=verb,
+                code=fault.code,
+                message=fault.message,
+                path=path if isinstance(path, str) else None,
+            )
+        )
+
+    # --- the human ----------------------------------------------------------------------------------------------------
+
+    def commanded(self, turn: Turn, command: str, arguments: Command) -> str:
+        """The human answers an offer; what it led to, by id. UserFaults of the act."""
+        act = COMMANDS.get(command)
+        if act is None:
+            raise UserFault("unknown_command", f"There is no command {command}.")
+        return act(turn, arguments)
+
+    # --- outcomes -----------------------------------------------------------------------------------------------------
+
+    def happened(self, turn: Turn, outcome: Outcome) -> None:
+        """An effect came to its end, or time has passed."""
+        match outcome:
+            case Edited():
+                applying.edited(turn, outcome)
+            case FilesDone(step="restore"):
+                recovering.restored(turn, outcome)
+            case FilesDone():
+                applying.files_done(turn, outcome)
+            case CheckDone():
+                checking.done(turn, outcome)
+            case Woken():
+                applying.woken(turn)
+                recovering.look_again(turn)
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What the editor can do, as it said when it connected."""
+
+    can_edit: bool = False
+    compares_versions: bool = False
+
+
+class Command(Model):
+    """The arguments of a human's command: the offer that is answered, and with what."""
+
+    offer: str
+    option: str | None = None
+    text: str = ""
+    anyway: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What came of a turn: events and contents to make durable first, effects to let out after."""
+
+    events: tuple[tuple[int, e.Event], ...]
+    blobs: Mapping[str, bytes]
+    effects: tuple[Effect, ...]
+
+
+def _parsed(verb: str, raw: Mapping[str, Any]) -> tuple[Verb, Any]:
+    known = VERBS.get(verb)
+    if known is None:
+        raise AgentFault("unknown_verb", f"There is no verb {verb}.", verbs=[*VERBS])
+    try:
+        return known, known.params.model_validate(raw, by_alias=True, by_name=False)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise AgentFault(
+            "bad_request",
+            f"{verb}: {where or 'parameters'}: {first['msg']}.",
+            remedy="Correct the parameters and call again.",
+            field=where,
+        ) from error
+
+
+def _demand_right(turn: Turn, task: str | None, right: str) -> None:
+    if task is not None and right not in reading.task_view_rights(turn, task):
+        raise AgentFault(
+            "right_missing",
+            f"The contract of {task} does not give the right {right}.",
+            remedy="Ask with request_amendment.",
+            right=right,
+        )
+
+
+def _finish(turn: Turn, agent: str, task: str, params: Any) -> FinishResult:
+    turn.emit(e.Finished(task=task, agent=agent, summary=params.summary))
+    found = report.report(turn, task)
+    return FinishResult(report=report.markdown(found), open=report.open_points(found))
+
+
+def _proposal_result(turn: Turn, _agent: str, _task: str | None, params: Any) -> Model:
+    return reading.proposal(turn, params.proposal_id)
+
+
+def _decided(turn: Turn, name: str) -> Model:
+    return deciding.result(turn, name)
+
+
+NEEDS_TASK = frozenset({"propose_patch", "run_check", "list_checks", "request_amendment", "finish_task"})
+
+ANSWERS: Mapping[str, Callable[[Turn, str, Any, Any], Model]] = {
+    "get_contract": lambda turn, agent, task, _p: reading.contract(turn, agent, task),
+    "list_files": lambda turn, _a, task, p: reading.list_files(turn, task, p),
+    "read_file": reading.read_file,
+    "propose_patch": proposing.propose,
+    "proposal_status": _proposal_result,
+    "wait_for_review": _proposal_result,
+    "list_checks": lambda turn, _a, task, _p: reading.checks(turn, task),
+    "run_check": checking.request,
+    "ask_human": lambda turn, agent, task, p: _decided(turn, deciding.ask(turn, agent, task, p)),
+    "wait_for_decision": lambda turn, _a, _t, p: _decided(turn, p.decision_id),
+    "propose_contract": lambda turn, agent, _t, p: _decided(turn, activating.draft(turn, agent, p)),
+    "request_amendment": lambda turn, agent, task, p: _decided(turn, activating.amend(turn, agent, task, p)),
+    "task_status": lambda turn, agent, task, _p: reading.status(turn, agent, task),
+    "finish_task": _finish,
+}
+
+COMMANDS: Mapping[str, Callable[[Turn, Command], str]] = {
+    "activate": lambda turn, c: activating.activate(turn, c.offer),
+    "accept": lambda turn, c: reviewing.accept(turn, c.offer),
+    "reject": lambda turn, c: reviewing.reject(turn, c.offer),
+    "acceptHunk": lambda turn, c: reviewing.accept(turn, c.offer, "acceptHunk"),
+    "rejectHunk": lambda turn, c: reviewing.reject(turn, c.offer, "rejectHunk"),
+    "rebase": lambda turn, c: reviewing.rebase(turn, c.offer),
+    "decide": lambda turn, c: deciding.answer(turn, c.offer, c.option, c.text),
+    "runCheck": lambda turn, c: checking.run_now(turn, c.offer, anyway=c.anyway, verdict=c.option or "sign_off"),
+}

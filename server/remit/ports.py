@@ -1,0 +1,72 @@
+"""What the session needs of the world, in core words.
+
+Each port has one real part in `edges/`, chosen in `wiring.py`, and a fake in the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+from remit.core.chain import Record
+
+
+class Found(Protocol):
+    """A regular file as it lies on disk; `real` is its path once links that stay inside are followed."""
+
+    @property
+    def data(self) -> bytes: ...
+    @property
+    def real(self) -> str: ...
+    @property
+    def mode(self) -> int: ...
+    @property
+    def links(self) -> int: ...
+
+
+class Files(Protocol):
+    """Reading below the workspace's root. Faults: outside_scope, not_a_file, too_large, unreadable."""
+
+    def read(self, path: str) -> Found | None: ...
+    def real(self, path: str) -> str: ...
+    def mark(self, path: str) -> object | None: ...
+    def list(self, limit: int) -> list[str]: ...
+
+
+class Staged(Protocol):
+    """Changes of closed files, written beside them and not yet in place: all or none."""
+
+    def commit(self) -> None: ...
+    def revert(self) -> None: ...
+    def finish(self) -> None: ...
+    def abort(self) -> None: ...
+
+
+class Journal(Protocol):
+    """The append-only record. What `append` returns from is durable. Fault: journal_unwritable."""
+
+    def append(
+        self, at: str, events: Sequence[Mapping[str, Any]], blobs: Mapping[str, bytes] = ...
+    ) -> tuple[Record, ...]: ...
+    def read(self, after: int = 0) -> Iterator[Record]: ...
+    def blob(self, digest: str) -> bytes | None: ...
+
+
+class Clock(Protocol):
+    """`now` is a label for people (ISO 8601, UTC); `monotonic` (seconds) is what waits are measured with."""
+
+    def now(self) -> str: ...
+    def monotonic(self) -> float: ...
+
+
+class Tokens(Protocol):
+    """Names nobody can guess."""
+
+    def token(self) -> str: ...
+
+
+class Writer(Protocol):
+    """Writing below the workspace's root."""
+
+    def stage(self, action: str, changes: Sequence[Any]) -> Staged: ...
+    def sweep(self, keep: Collection[str]) -> list[str]: ...
