@@ -1,0 +1,1 @@
+"""The doors: each translates, calls the session, and translates back. No door knows another."""

@@ -1,0 +1,415 @@
+"""The table of LSP methods: each handler translates, calls the session, and translates back.
+
+Handlers that change state are plain `def`: pygls runs them to their end before the next message. The session itself
+is opened by whoever starts the door.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pydantic import ValidationError
+from pygls import uris as pygls_uris
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from remit.core import report
+from remit.core.effects import EditBuffers, Edited, RunCheck
+from remit.core.faults import Fault, UserFault, WorldFault
+from remit.core.finding import Doable
+from remit.core.overview import overview
+from remit.core.state import DecisionEntry
+from remit.core.text import PositionEncoding
+from remit.edges.lsp import convert
+from remit.edges.lsp.convert import Uris
+from remit.edges.lsp.view import View
+from remit.edges.lsp.wire import Protocol, loop
+from remit.mediator import COMMANDS, Abilities, Command
+from remit.session import Session
+
+BURST = 0.03
+"""Seconds in which changes are gathered before the editor is told: a keystroke is not delayed by drawing."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Opener:
+    """How the door gets its session: `open` at initialize (a Fault: another one owns the workspace), `begin` once the
+    loop runs, `end` at the last."""
+
+    open: Callable[[Path], Session]
+    begin: Callable[[Session], Any]
+    run: Callable[[RunCheck, Session], Any]
+    end: Callable[[], Any]
+
+
+@dataclass(slots=True)
+class Door:
+    """What the handlers share."""
+
+    server: LanguageServer
+    opener: Opener
+    session: Session | None = None
+    view: View | None = None
+    fault: Fault | None = None
+    prompts: bool = True
+    refreshes: tuple[Callable[[], Any], ...] = ()
+    versioned: bool = True
+    warned: set[str] = field(default_factory=set)
+    prompted: dict[str, str] = field(default_factory=dict)
+    waiting: asyncio.TimerHandle | None = None
+    tasks: set[asyncio.Future[Any]] = field(default_factory=set)
+
+    def ready(self) -> tuple[Session, View]:
+        """The session, or why there is none."""
+        if self.session is None or self.view is None:
+            raise self.fault or WorldFault("not_ready", "Remit has not been initialised with a workspace folder.")
+        return self.session, self.view
+
+    # --- life ---------------------------------------------------------------------------------------------------------
+
+    def on_initialize(self, params: types.InitializeParams) -> None:
+        root = _root(params)
+        if root is None:
+            self.fault = UserFault("no_workspace", "Remit needs a workspace folder.", remedy="Open a folder.")
+            return
+        try:
+            self.session = self.opener.open(root)
+        except Fault as fault:
+            self.fault = fault
+            return
+        self._wire(self.session, params, root)
+
+    def _wire(self, session: Session, params: types.InitializeParams, root: Path) -> None:
+        capabilities, options = params.capabilities, _options(params)
+        text, workspace = capabilities.text_document, capabilities.workspace
+        self.versioned = bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
+        self.prompts = options.get("prompts", True) is not False
+        self.view = View(
+            session,
+            Uris(Path(os.path.realpath(root))),
+            pulls=bool(text and text.diagnostic),
+            hints=options.get("outsideScope", True) is not False,
+            publish=self.server.text_document_publish_diagnostics,
+        )
+        refreshes: list[Callable[[], Any]] = []
+        if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+            refreshes.append(lambda: self.server.workspace_diagnostic_refresh(None))
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            refreshes.append(lambda: self.server.workspace_code_lens_refresh(None))
+        self.refreshes = tuple(refreshes)
+        session.edit, session.run = self.edit, lambda effect: self.opener.run(effect, session)
+        session.wake = self.wake
+        session.subscribe(self.moved)
+        client = params.client_info
+        session.attach(
+            "editor",
+            client.name if client else "unknown editor",
+            (client.version if client else None) or "",
+            _encoding(self.server),
+            convert.from_capabilities(params),
+            _guards(convert.from_capabilities(params)),
+        )
+
+    def on_initialized(self, _params: types.InitializedParams) -> None:
+        if self.session is None:
+            if self.fault is not None:
+                self.say(types.MessageType.Warning, str(self.fault))
+            return
+        self.keep(asyncio.ensure_future(self.opener.begin(self.session)))
+        self.moved()
+
+    def on_shutdown(self, _params: None) -> None:
+        if self.waiting is not None:
+            self.waiting.cancel()
+
+    def keep(self, task: asyncio.Future[Any]) -> None:
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    def guarded(self, call: Callable[..., Any], *arguments: Any) -> None:
+        """Run something that nobody waits for: what goes wrong is logged once."""
+        try:
+            call(*arguments)
+        except Fault as fault:
+            self.say(types.MessageType.Error, str(fault))
+        except Exception:
+            log.exception("A delayed step failed.")
+
+    def say(self, kind: types.MessageType, message: str) -> None:
+        self.server.window_show_message(types.ShowMessageParams(kind, message))
+
+    # --- documents ----------------------------------------------------------------------------------------------------
+
+    def on_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        document = params.text_document
+        path = self._path(document.uri)
+        if path is None or self.session is None or self.view is None:
+            return
+        path = self.session.real(path)
+        self.view.uris.spell(document.uri, path)
+        self.warned.discard(document.uri)
+        self.session.opened(path, document.version, document.text)
+        self.moved()
+
+    def on_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        document = params.text_document
+        path = self._path(document.uri)
+        if path is None or self.session is None:
+            return
+        edits = [convert.from_change(change) for change in params.content_changes]
+        doubt = self.session.changed(path, document.version, edits)
+        if doubt is not None:
+            self._doubt(document.uri, doubt)
+        self.moved()
+
+    def on_save(self, params: types.DidSaveTextDocumentParams) -> None:
+        path = self._path(params.text_document.uri)
+        if path is None or self.session is None:
+            return
+        if not self.session.saved(path):
+            self._doubt(params.text_document.uri, "saved before it was opened")
+        self.moved()
+
+    def on_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        path = self._path(params.text_document.uri)
+        if path is None or self.session is None or self.view is None:
+            return
+        if not self.session.closed(path):
+            self._doubt(params.text_document.uri, "closed before it was opened")
+        self.view.uris.drop(params.text_document.uri)
+        self.moved()
+
+    def on_watched(self, _params: types.DidChangeWatchedFilesParams) -> None:
+        if self.session is not None:
+            self.session.mediator.forget()
+            self.moved()
+
+    def _path(self, uri: str) -> str | None:
+        return self.view.uris.from_uri(uri) if self.view is not None else None
+
+    def _doubt(self, uri: str, why: str) -> None:
+        if uri not in self.warned:
+            self.warned.add(uri)
+            message = f"{uri}: {why}; nothing is applied to it until it is opened again."
+            self.server.window_log_message(types.LogMessageParams(types.MessageType.Warning, message))
+
+    # --- drawing ------------------------------------------------------------------------------------------------------
+
+    def moved(self) -> None:
+        """Something changed: draw once the burst is over."""
+        if self.view is None:
+            return
+        self.view.moved()
+        if self.waiting is None:
+            self.waiting = asyncio.get_running_loop().call_later(BURST, self.guarded, self.draw)
+
+    def draw(self) -> None:
+        self.waiting = None
+        session, view = self.ready()
+        view.push()
+        for refresh in self.refreshes:
+            refresh()
+        self.server.protocol.notify("remit/changed", {"seq": session.mediator.state.seq})
+        if self.prompts:
+            self.prompt(session)
+
+    def prompt(self, session: Session) -> None:
+        """Show each new decision once; dismissed is not answered, it stays in the diagnostics."""
+        pending = {entry.asked.decision: entry for entry in session.mediator.state.pending_decisions()}
+        self.prompted = {name: offer for name, offer in self.prompted.items() if name in pending}
+        for name, entry in pending.items():
+            if name not in self.prompted and entry.asked.options:
+                self.keep(asyncio.ensure_future(self._prompt(session, entry)))
+
+    async def _prompt(self, session: Session, entry: DecisionEntry) -> None:
+        asked = entry.asked
+        offer = self.prompted[asked.decision] = session.offer(Doable("", "decide", asked.decision))
+        params = types.ShowMessageRequestParams(
+            type=types.MessageType.Warning,
+            message=f"{asked.decision}: {asked.question}" + (f"\n{asked.why}" if asked.why else ""),
+            actions=[types.MessageActionItem(option.title) for option in asked.options],
+        )
+        answer = await self.server.window_show_message_request_async(params)
+        if answer is None:
+            return
+        try:
+            session.command("decide", Command(offer=offer, option=answer.title))
+        except Fault as fault:
+            if fault.code == "approval_stale":
+                self.prompted.pop(asked.decision, None)
+                self.moved()
+            self.say(types.MessageType.Warning, str(fault))
+
+    def wake(self, seconds: float) -> None:
+        session, _ = self.ready()
+        asyncio.get_running_loop().call_later(seconds, self.guarded, session.woken)
+
+    # --- effects ------------------------------------------------------------------------------------------------------
+
+    def edit(self, effect: EditBuffers) -> None:
+        self.keep(asyncio.ensure_future(self._edit(effect)))
+
+    async def _edit(self, effect: EditBuffers) -> None:
+        session, view = self.ready()
+        edit = convert.to_workspace_edit(effect, view.uris, versioned=self.versioned)
+        try:
+            answer = await self.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, effect.label))
+            outcome = Edited(effect.action, answer.applied, answer.failure_reason or "")
+        except JsonRpcException as error:
+            outcome = Edited(effect.action, False, f"the editor answered with an error: {error}"[:200])
+        self.guarded(session.happened, outcome)
+
+    # --- requests -----------------------------------------------------------------------------------------------------
+
+    def on_diagnostic(self, params: types.DocumentDiagnosticParams) -> types.RelatedFullDocumentDiagnosticReport:
+        path = self._path(params.text_document.uri)
+        items = [] if path is None or self.view is None else self.view.pull(path)
+        return types.RelatedFullDocumentDiagnosticReport(items=items)
+
+    def on_code_action(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        path = self._path(params.text_document.uri)
+        return [] if path is None else self.ready()[1].actions(path, params.range)
+
+    def on_code_lens(self, params: types.CodeLensParams) -> list[types.CodeLens]:
+        path = self._path(params.text_document.uri)
+        return [] if path is None or self.view is None else self.view.lenses(path)
+
+    def on_hover(self, params: types.HoverParams) -> types.Hover | None:
+        path = self._path(params.text_document.uri)
+        return None if path is None or self.view is None else self.view.hover(path, params.position)
+
+    def on_view(self, _params: Any) -> dict[str, Any]:
+        """`remit/view`: everything that waits, each with the offer that answers it."""
+        session, _ = self.ready()
+        return overview(session.peek())
+
+    def on_command(self, command: str, argument: Any) -> dict[str, Any]:
+        """`workspace/executeCommand` for an offer."""
+        session, _ = self.ready()
+        try:
+            parsed = Command.model_validate(argument or {}, by_alias=True, by_name=False)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise UserFault("bad_request", f"remit.{command}: {first['msg']}.", remedy="Give {offer: …}.") from error
+        done = session.command(command, parsed)
+        self.moved()
+        return {"result": done}
+
+    def on_report(self, argument: Any) -> Any:
+        """`remit.report`: the account of a task, as Markdown or JSON."""
+        session, _ = self.ready()
+        wanted = argument if isinstance(argument, dict) else {}
+        found = session.report(wanted.get("task"))
+        return found.wire() if wanted.get("format") == "json" else report.markdown(found)
+
+    def on_show(self, argument: Any) -> None:
+        """`remit.show`: bring a file of the workspace to the front."""
+        _, view = self.ready()
+        path = argument.get("path") if isinstance(argument, dict) else None
+        if isinstance(path, str):
+            params = types.ShowDocumentParams(uri=view.uris.to_uri(path), take_focus=True)
+            self.keep(asyncio.ensure_future(self.server.window_show_document_async(params)))
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def _features(door: Door) -> Mapping[str, tuple[Callable[..., Any], Any]]:
+    """Every LSP method that is served, with its registration options."""
+    return {
+        types.INITIALIZE: (door.on_initialize, None),
+        types.INITIALIZED: (door.on_initialized, None),
+        types.SHUTDOWN: (door.on_shutdown, None),
+        types.TEXT_DOCUMENT_DID_OPEN: (door.on_open, None),
+        types.TEXT_DOCUMENT_DID_CHANGE: (door.on_change, None),
+        types.TEXT_DOCUMENT_DID_SAVE: (door.on_save, types.SaveOptions(include_text=False)),
+        types.TEXT_DOCUMENT_DID_CLOSE: (door.on_close, None),
+        types.WORKSPACE_DID_CHANGE_WATCHED_FILES: (door.on_watched, None),
+        types.TEXT_DOCUMENT_DIAGNOSTIC: (
+            door.on_diagnostic,
+            types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=False, identifier="remit"),
+        ),
+        types.TEXT_DOCUMENT_CODE_ACTION: (
+            door.on_code_action,
+            types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+        ),
+        types.TEXT_DOCUMENT_CODE_LENS: (door.on_code_lens, types.CodeLensOptions(resolve_provider=False)),
+        types.TEXT_DOCUMENT_HOVER: (door.on_hover, None),
+        "remit/view": (door.on_view, None),
+    }
+
+
+def build(opener: Opener, version: str) -> tuple[LanguageServer, Door]:
+    """The server with every method and command registered, not yet reading."""
+    server = LanguageServer("remit", version, protocol_cls=Protocol)
+    door = Door(server, opener)
+    for method, (handler, options) in _features(door).items():
+        server.feature(method, options)(partial(handler))
+    for name in COMMANDS:
+        server.command(f"remit.{name}")(_command(door, name))
+    server.command("remit.report")(lambda *arguments: door.on_report(_first(arguments)))
+    server.command("remit.show")(lambda *arguments: door.on_show(_first(arguments)))
+    return server, door
+
+
+def serve(opener: Opener, version: str) -> int:
+    """Serve one editor on stdio until it leaves; the exit code (1 when it left without shutdown)."""
+    server, door = build(opener, version)
+
+    async def life() -> None:
+        try:
+            await loop(server)
+        finally:
+            ended = opener.end()
+            if asyncio.iscoroutine(ended):
+                await ended
+
+    asyncio.run(life())
+    return 0 if door.server.protocol._shutdown else 1
+
+
+def _command(door: Door, name: str) -> Callable[..., Any]:
+    def handler(*arguments: Any) -> Any:
+        return door.on_command(name, _first(arguments))
+
+    return handler
+
+
+def _first(arguments: tuple[Any, ...]) -> Any:
+    return arguments[0] if arguments else None
+
+
+# --- what the client said ---------------------------------------------------------------------------------------------
+
+
+def _root(params: types.InitializeParams) -> Path | None:
+    folders = params.workspace_folders or []
+    uri = folders[0].uri if folders else params.root_uri
+    path = pygls_uris.to_fs_path(uri) if uri else params.root_path
+    return Path(path) if path else None
+
+
+def _options(params: types.InitializeParams) -> Mapping[str, Any]:
+    """`initializationOptions`: prompts, outsideScope (both true unless said otherwise)."""
+    options = params.initialization_options
+    return options if isinstance(options, dict) else {}
+
+
+def _encoding(server: LanguageServer) -> PositionEncoding:
+    chosen = str(getattr(server.workspace.position_encoding, "value", server.workspace.position_encoding))
+    return {"utf-8": "utf-8", "utf-32": "utf-32"}.get(chosen, "utf-16")  # type: ignore[return-value]
+
+
+def _guards(abilities: Abilities) -> tuple[str, ...]:
+    edits = "versioned edits" if abilities.compares_versions else "edits verified after"
+    return ("journal durable before each answer", f"editor: {edits}", "checks: no sandbox")

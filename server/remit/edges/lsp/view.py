@@ -1,0 +1,173 @@
+"""What the editor is shown, and when: findings turned into diagnostics, lenses, hovers and actions.
+
+Keeps the last findings until something moves; recomputes at most once a burst. Pull for open documents where the
+client asks, push for everything else, never both for one document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lsprotocol import types
+
+from remit.core import diff
+from remit.core.finding import Doable, Finding
+from remit.core.text import Text
+from remit.edges.lsp import convert
+from remit.edges.lsp.convert import Uris
+from remit.session import Session
+
+LENSES = frozenset(
+    {
+        "patch-pending",
+        "patch-stale",
+        "contract-not-active",
+        "contract-changed",
+        "policy-changed",
+        "decision-pending",
+        "protected-path",
+        "outcome-unknown",
+        "check-not-run",
+        "check-stale",
+        "check-failed",
+    }
+)
+"""The findings that carry their answers as lenses, besides as code actions."""
+
+
+@dataclass(slots=True)
+class View:
+    """The drawing of one session for one client."""
+
+    session: Session
+    uris: Uris
+    pulls: bool
+    hints: bool
+    publish: Callable[[types.PublishDiagnosticsParams], None]
+    _found: tuple[Finding, ...] | None = None
+    _texts: dict[str, Text] = field(default_factory=dict)
+    _published: dict[str, list[types.Diagnostic]] = field(default_factory=dict)
+
+    @property
+    def encoding(self) -> Any:
+        return self.session.mediator.memory.mirror.encoding
+
+    def moved(self) -> None:
+        """Something changed: what was computed no longer counts."""
+        self._found = None
+        self._texts.clear()
+
+    def findings(self) -> tuple[Finding, ...]:
+        if self._found is None:
+            self._found = self.session.findings(outside_hints=self.hints)
+        return self._found
+
+    def at(self, path: str) -> list[Finding]:
+        return [found for found in self.findings() if found.path == path]
+
+    def text(self, path: str) -> Text:
+        """The present text of a file, for positions."""
+        if path not in self._texts:
+            buffer = self.session.mediator.memory.mirror.buffers.get(path)
+            self._texts[path] = buffer.text if buffer else Text(self.session.peek().glance(path).text)
+        return self._texts[path]
+
+    def diagnostics(self, found: Iterable[Finding]) -> list[types.Diagnostic]:
+        every = list(found)
+        texts = {path: self.text(path) for path in convert.paths_of(every)}
+        return [convert.to_diagnostic(one, texts, self.uris, self.encoding) for one in every]
+
+    # --- diagnostics --------------------------------------------------------------------------------------------------
+
+    def push(self) -> bool:
+        """Publish what has changed for every document that is not pulled; whether anything at all moved."""
+        mirror = self.session.mediator.memory.mirror
+        wanted: dict[str, list[types.Diagnostic]] = {}
+        for path in sorted({found.path for found in self.findings()}):
+            if not (self.pulls and path in mirror.buffers):
+                wanted[path] = self.diagnostics(self.at(path))
+        moved = False
+        for path in sorted({*wanted, *self._published}):
+            now = wanted.get(path, [])
+            if now != self._published.get(path, []):
+                moved = True
+                buffer = mirror.buffers.get(path)
+                version = buffer.version if buffer else None
+                self.publish(types.PublishDiagnosticsParams(self.uris.to_uri(path), now, version))
+        self._published = wanted
+        return moved
+
+    def pull(self, path: str) -> list[types.Diagnostic]:
+        return self.diagnostics(self.at(path))
+
+    # --- what can be done ---------------------------------------------------------------------------------------------
+
+    def actions(self, path: str, where: types.Range) -> list[types.CodeAction]:
+        """Everything that can be done about what is at a place."""
+        out = []
+        for found in self.at(path):
+            diagnostic = self.diagnostics([found])[0]
+            if convert.overlaps(diagnostic.range, where):
+                out += [convert.to_code_action(one, self.session.offer(one), diagnostic) for one in found.doable]
+        return out
+
+    def lenses(self, path: str) -> list[types.CodeLens]:
+        out, seen = [], set[tuple[int, str, str]]()
+        for found in self.at(path):
+            if found.code not in LENSES:
+                continue
+            where = convert.to_range(found.region, self.text(path), self.encoding)
+            for doable in found.doable:
+                key = (where.start.line, doable.title, doable.target)
+                if key not in seen:
+                    seen.add(key)
+                    out.append(types.CodeLens(range=where, command=self._command(doable)))
+        return out
+
+    def _command(self, doable: Doable) -> types.Command:
+        return convert.to_command(doable, self.session.offer(doable))
+
+    def hover(self, path: str, position: types.Position) -> types.Hover | None:
+        """The hunks and decisions at a line, with what they would change."""
+        here = types.Range(position, position)
+        parts = []
+        for found in self.at(path):
+            if convert.overlaps(convert.to_range(found.region, self.text(path), self.encoding), here):
+                parts.append(self._told(found))
+        if not parts:
+            return None
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(dict.fromkeys(parts))))
+
+    def _told(self, found: Finding) -> str:
+        data = found.data or {}
+        name, hunk_id = data.get("proposal"), data.get("hunk")
+        if not isinstance(name, str) or not isinstance(hunk_id, str):
+            return f"**Remit** {found.message}"
+        proposal = self.session.peek().proposal(name)
+        pair = proposal.hunk(hunk_id)
+        body = "" if pair is None else _fenced(_hunk_diff(pair[1].span()))
+        note = f"\n\n{_quoted(proposal.note)}" if proposal.note else ""
+        return f"**Remit** {found.message}{note}\n\n{body}"
+
+
+def _hunk_diff(span: diff.Span) -> str:
+    return "".join(
+        f"{sign}{line.rstrip(chr(10)).rstrip(chr(13))}\n"
+        for sign, lines in (("-", span.old), ("+", span.new))
+        for line in lines
+    )
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}diff\n{text}{fence}"
+
+
+def _quoted(text: str) -> str:
+    """An agent's words, so that nothing in them acts as Markdown."""
+    safe = "".join(f"\\{c}" if c in r"\`*_{}[]<>()#+-!|" else c for c in text)
+    return "\n".join(f"> {line}" for line in safe.split("\n"))
