@@ -1,4 +1,4 @@
-"""`core.place`, and all parsing and placement cases from patch text to bytes: parse, place, compare."""
+"""`core.place`: the text that chunks make; and all parsing and placement cases from patch text to bytes."""
 
 from __future__ import annotations
 
@@ -127,29 +127,6 @@ def refusal(text: str, *chunks: Chunk, rules: Sequence[Rule] = ("exact", "offset
     return caught.value
 
 
-def test_the_declared_line_is_taken_without_a_search() -> None:
-    """Six equal blocks: ambiguity is no matter where the patch says which one."""
-    placed = place("x\ny\n" * 6, [Chunk(("x", "y"), ("x", "Y"), 4)])
-    assert (placed.text, placed.placements) == ("x\ny\n" * 2 + "x\nY\n" + "x\ny\n" * 3, (Placement(0, 4, "exact", 0),))
-
-
-def test_a_unique_block_elsewhere_is_an_offset_and_two_are_ambiguous() -> None:
-    assert place("a\nb\nc\n", [Chunk(("c",), ("C",), 0)]).placements == (Placement(0, 2, "offset", 2),)
-    fault = refusal("a\nb\na\n", Chunk(("a",), ("A",), 1))
-    assert (fault.code, fault.data["candidates"]) == ("ambiguous_match", [1, 3])
-    fault = refusal("a\nb\nc\n", Chunk(("c",), ("C",), 0), rules=("exact",))
-    assert (fault.code, fault.data["nearest"]) == (
-        "no_match",
-        {"line": 3, "differs": "place", "file": "c", "request": "c"},
-    )
-
-
-def test_overlapping_matches_are_counted() -> None:
-    assert refusal("a\na\na\n", Chunk(("a", "a"), ("b",))).data["candidates"] == [1, 2]
-    with pytest.raises(AgentFault, match="2 places"):
-        replace("aaa", "aa", "b")
-
-
 @pytest.mark.parametrize("end", ["\r\n", "\r"])
 def test_new_lines_take_the_line_end_of_their_place(end: str) -> None:
     text = f"host=a{end}port=1{end}user=u{end}"
@@ -166,10 +143,6 @@ def test_lines_that_stay_keep_their_ends() -> None:
     assert placed.text == "p\r\nQ\nnew\nr\ns"
     assert replace("p\r\nq\nr", "p\nq\nr", "p\nQ\nr").text == "p\r\nQ\nr"
     assert replace("p=1\r\nq=2\nr=3", "r=3", "r=9").text == "p=1\r\nq=2\nr=9"
-
-
-def test_a_looser_place_where_the_patch_says_wins_over_an_exact_one_elsewhere() -> None:
-    assert place("x\r\ny\nx\n", [Chunk(("x",), ("X",), 0)]).text == "X\r\ny\nx\n"
 
 
 def test_a_crlf_patch_on_an_lf_file() -> None:
@@ -220,32 +193,16 @@ def test_lines_behind_a_last_line_without_end() -> None:
     assert place("a\nb", [Chunk(("b",), ())]).text == "a\n"
 
 
-def test_the_mark_for_no_final_newline_fits_the_end_only() -> None:
-    assert refusal("a\nb\na\n", Chunk(("b",), ("B",), 1, (), False, False)).code == "no_match"
-    assert place("a\nb\na", [Chunk(("a",), ("A",), 0, (), False, False)]).placements[0].line == 2
+def test_placements_are_told_in_the_order_of_the_chunks() -> None:
+    chunks = [Chunk(("d",), ("D",), 3), Chunk(("b",), ("B",), 0)]
+    placed = place("a\nb\nc\nd\n", chunks)
+    assert placed.text == "a\nB\nc\nD\n"
+    assert placed.placements == (Placement(0, 3, "exact", 0), Placement(1, 1, "offset", 1))
 
 
-def test_the_end_of_the_file() -> None:
-    assert place("a\nb\na\n", [Chunk(("a",), ("A",), at_end=True)]).text == "a\nb\nA\n"
-    assert refusal("a\nb\n", Chunk(("a",), ("A",), at_end=True)).code == "no_match"
-
-
-PYTHON = "class A:\n    def f(self):\n        x = 1\n\nclass B:\n    def f(self):\n        x = 1\n"
-
-
-def test_anchors_narrow_the_search() -> None:
-    chunk = Chunk(("        x = 1",), ("        x = 2",), anchors=("class B:", "def f(self):"))
-    assert place(PYTHON, [chunk]).placements == (Placement(0, 6, "exact", 0),)
-    assert refusal(PYTHON, Chunk(chunk.old, chunk.new, anchors=("def f(self):",))).data["candidates"] == [3, 7]
-    assert refusal(PYTHON, Chunk(chunk.old, chunk.new, anchors=("class C:",))).code == "context_not_found"
-    assert refusal(PYTHON, Chunk(("class A:",), (), anchors=("class B:",))).code == "no_match"
-
-
-def test_additions_alone_need_one_place() -> None:
-    fault = refusal(PYTHON, Chunk((), ("        y = 1",), anchors=("def f(self):",)))
-    assert (fault.code, fault.data["candidates"]) == ("insertion_point_unclear", [2, 6])
-    assert refusal(PYTHON, Chunk((), ("y = 1",))).code == "insertion_point_unclear"
-    assert refusal(PYTHON, Chunk((), ("y = 1",), 99)).code == "insertion_point_unclear"
+def test_a_chunk_that_has_no_place_is_named() -> None:
+    fault = refusal("a\nb\n", Chunk(("a",), ("A",)), Chunk(("zzz",), ()))
+    assert (fault.code, fault.data["chunk"]) == ("no_match", 1)
 
 
 def test_overlapping_chunks_are_refused_and_shared_context_is_not() -> None:
@@ -255,34 +212,6 @@ def test_overlapping_chunks_are_refused_and_shared_context_is_not() -> None:
     fault = refusal(text, Chunk(("a", "b"), ("x",), 0), Chunk(("b", "c"), ("y",), 1))
     assert (fault.code, fault.data["chunks"]) == ("overlapping_chunks", [0, 1])
     assert refusal(text, Chunk((), ("x",), 1), Chunk((), ("y",), 1)).code == "overlapping_chunks"
-
-
-def test_a_lone_carriage_return_ends_a_line_of_ours_but_not_of_a_patch() -> None:
-    assert place("a\rb\nc\n", [Chunk(("c",), ("C",), 1)]).placements == (Placement(0, 2, "exact", 0),)
-    assert refusal("c\na\rb\nc\n", Chunk(("c",), ("C",))).data["candidates"] == [1, 4]
-
-
-def test_hints_name_what_is_different() -> None:
-    edit = json.loads((CASES / "PL-06/edit.json").read_bytes())
-    with pytest.raises(AgentFault) as caught:
-        replace((CASES / "PL-06/before/main.go").read_text(), edit["search"], edit["replace"])
-    assert caught.value.data["nearest"] == {
-        "line": 2,
-        "differs": "blanks",
-        "file": "\tif ok {",
-        "request": "    if ok {",
-        "file_blanks": "1 tab (0x09)",
-        "request_blanks": "4 spaces (0x20)",
-    }
-    with pytest.raises(AgentFault) as caught:
-        replace("timeout: 30,  # \udcff\n", "time-out: 30,", "x")
-    assert caught.value.data["nearest"] == {
-        "line": 1,
-        "differs": "text",
-        "file": "timeout: 30,  # \\udcff",
-        "request": "time-out: 30,",
-    }
-    assert refusal("a\n", Chunk(("zzz",), ())).data["nearest"] is None
 
 
 def test_a_number_of_places_that_was_asked_for() -> None:
@@ -296,6 +225,20 @@ def test_a_number_of_places_that_was_asked_for() -> None:
     assert caught.value.data["candidates"] == [2, 6, 10]
     with pytest.raises(AgentFault, match="empty"):
         replace(text, "", "x")
+    with pytest.raises(AgentFault, match="2 places"):
+        replace("aaa", "aa", "b")
+
+
+def test_a_search_text_that_is_not_there_comes_back_with_a_hint() -> None:
+    with pytest.raises(AgentFault) as caught:
+        replace("\tif ok {\n", "    if ok {\n", "")
+    nearest = caught.value.data["nearest"]
+    assert isinstance(nearest, dict)
+    assert (caught.value.code, nearest["line"], nearest["differs"]) == ("no_match", 1, "blanks")
+
+
+def test_a_replaced_text_is_told_by_the_line_it_is_on() -> None:
+    assert replace("a\rb\r\nc", "b", "B").placements == (Placement(0, 1, "exact", 0),)
 
 
 pieces = st.sampled_from(["a", "b", "}", "\n", "\n", "\n", "\r\n", "\r", "\u2028", "\x00", "\udcfb"])

@@ -19,10 +19,10 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, Implementation, TextContent
 
-from remit.core import verbs
+from remit.core import answers
 from remit.core.faults import AgentFault, Json
 from remit.core.model import Model
-from remit.core.verbs import VERBS
+from remit.core.verbs import VERBS, Hello
 from remit.edges import mcp as door
 from remit.edges.socket import Link, serve
 
@@ -32,14 +32,14 @@ SERVER = Path(__file__).resolve().parents[2] / "server"
 DIGEST = "ab" * 32
 TOKEN = "0123456789abcdef" * 4
 
-HUNK = verbs.HunkView(
+HUNK = answers.HunkView(
     id="p1:1", path="a.md", old_start=1, old_lines=1, new_start=1, new_lines=2, placed="offset(3)", state="pending"
 )
-DECISION = verbs.DecisionView(decision_id="d1", kind="question", state="pending", question="Which?")
-PROPOSAL = verbs.ProposalResult(
+DECISION = answers.DecisionView(decision_id="d1", kind="question", state="pending", question="Which?")
+PROPOSAL = answers.ProposalResult(
     proposal_id="p1", state="pending", fresh=True, settled=False, hunks=(HUNK,), next="Wait."
 )
-TASK = verbs.TaskView(
+TASK = answers.TaskView(
     task_id="t",
     goal="g",
     write_scope=("docs/",),
@@ -52,11 +52,11 @@ TASK = verbs.TaskView(
     contract_digest=DIGEST,
     policy_digest=DIGEST,
 )
-ANSWERED = verbs.DecisionResult(decision=DECISION, settled=False, next="Wait again.")
+ANSWERED = answers.DecisionResult(decision=DECISION, settled=False, next="Wait again.")
 RESULTS: dict[str, Model] = {
-    "get_contract": verbs.ContractResult(active=True, session="editor", task=TASK, next="Read."),
-    "list_files": verbs.ListResult(files=("a.md",), writable=(), truncated=False),
-    "read_file": verbs.ReadResult(
+    "get_contract": answers.ContractResult(active=True, session="editor", task=TASK, next="Read."),
+    "list_files": answers.ListResult(files=("a.md",), writable=(), truncated=False),
+    "read_file": answers.ReadResult(
         path="a.md",
         text="one\ntwo\n",
         digest=DIGEST,
@@ -67,34 +67,34 @@ RESULTS: dict[str, Model] = {
         line_ends="lf",
         writable=True,
     ),
-    "propose_patch": verbs.ProposeResult(
+    "propose_patch": answers.ProposeResult(
         proposal_id="p1",
         state="pending",
-        files=(verbs.FileView(path="a.md", op="create", base="absent", result=DIGEST),),
+        files=(answers.FileView(path="a.md", op="create", base="absent", result=DIGEST),),
         hunks=(HUNK,),
         decisions=("d1",),
         next="Call wait_for_review.",
     ),
     "proposal_status": PROPOSAL,
     "wait_for_review": PROPOSAL,
-    "list_checks": verbs.ChecksResult(
+    "list_checks": answers.ChecksResult(
         checks=(
-            verbs.CheckView(
+            answers.CheckView(
                 check_id="unit", title="Unit", kind="command", status="not_run", required=True, may_run=True
             ),
         )
     ),
-    "run_check": verbs.RunResult(
+    "run_check": answers.RunResult(
         check_id="unit",
-        run=verbs.RunView(run_id="r1", check_id="unit", state="passed", fresh=True),
+        run=answers.RunView(run_id="r1", check_id="unit", state="passed", fresh=True),
         next="Go on.",
     ),
     "ask_human": ANSWERED,
     "wait_for_decision": ANSWERED,
     "propose_contract": ANSWERED,
     "request_amendment": ANSWERED,
-    "task_status": verbs.StatusResult(page="Nothing has run.\nOne proposal waits.", proposals=(PROPOSAL,)),
-    "finish_task": verbs.FinishResult(report="# Report\nnot run: unit", open=("unit has not run",)),
+    "task_status": answers.StatusResult(page="Nothing has run.\nOne proposal waits.", proposals=(PROPOSAL,)),
+    "finish_task": answers.FinishResult(report="# Report\nnot run: unit", open=("unit has not run",)),
 }
 
 
@@ -318,10 +318,10 @@ class MemoryDesk:
     """The least a session can be."""
 
     def __init__(self) -> None:
-        self.hellos: list[verbs.Hello] = []
+        self.hellos: list[Hello] = []
         self.calls: list[dict[str, Json]] = []
 
-    def connect(self, hello: verbs.Hello, _peer: int | None) -> str:
+    def connect(self, hello: Hello, _peer: int | None) -> str:
         self.hellos.append(hello)
         return "c"
 
