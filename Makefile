@@ -4,7 +4,7 @@ BIN = .venv/bin
 PYTEST = $(BIN)/pytest
 WORKERS = -n 2 --dist loadgroup
 
-.PHONY: help setup demo check check-static test test-long lock clean
+.PHONY: help setup demo check check-static test test-long contracts lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile
@@ -29,6 +29,9 @@ check-static: setup ## format, lint, types and imports
 
 setup: ## the environment in .venv, as locked
 	@.ci/setup
+
+contracts: setup ## write the schemas and the verbs in contracts/ anew, from the models
+	@$(BIN)/python -m remit.edges.schemas contracts
 
 lock: ## write the lock files anew; UPGRADE=--upgrade takes newer versions
 	@UPGRADE="$(UPGRADE)" .ci/lock

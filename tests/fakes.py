@@ -88,9 +88,12 @@ class MemoryFiles:
 
 @dataclass(slots=True)
 class MemoryDisk(MemoryFiles):
-    """`Files` and `Writer`. `failing`: a step (`stage`, `revert`, …) or `commit <path>` to the fault it raises once."""
+    """`Files` and `Writer`. `failing`: a step (`stage`, `revert`, …) or `commit <path>` to what it raises once.
 
-    failing: dict[str, Fault] = field(default_factory=dict)
+    What is no `Fault` is a crash: nothing is taken back.
+    """
+
+    failing: dict[str, BaseException] = field(default_factory=dict)
     actions: list[str] = field(default_factory=list)
     swept: list[frozenset[str]] = field(default_factory=list)
 
@@ -476,7 +479,7 @@ def desk(files: Mapping[str, str | bytes], *, policy: str = "", contract: str | 
 
 def copied(disk: MemoryDisk) -> MemoryDisk:
     """The files as they are at this moment."""
-    return replace(disk, files=dict(disk.files), failing={})
+    return replace(disk, files=dict(disk.files), failing={}, actions=[], swept=[])
 
 
 def _word(event: events.Event) -> str:

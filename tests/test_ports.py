@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeAlias, Union
 
 import pytest
-from fakes import FailingJournal, FixedClock, MemoryDisk, MemoryJournal, sha
 
+from fakes import FailingJournal, FixedClock, MemoryDisk, MemoryJournal, sha
 from remit.core.chain import Sound, verify
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault

@@ -60,3 +60,18 @@ def session(root: Path) -> None:
         asyncio.run(wiring.headless(root))
     except Fault as fault:
         raise click.ClickException(str(fault)) from fault
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Tell it as data.")
+@click.option("--keep", is_flag=True, help="Leave the folder to look at, and say where it is.")
+@click.option("--slow", is_flag=True, help="Pause after each step, to read along.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Also draw the main steps into this file.")
+def demo(as_json: bool, keep: bool, slow: bool, svg: Path | None) -> None:
+    """See what Remit promises tried with real parts, in a throw-away folder; fails when a promise is broken."""
+    from remit.edges.demo.show import Wish, show
+
+    try:
+        sys.exit(show(Wish(as_json, keep, slow, svg)))
+    except Fault as fault:
+        raise click.ClickException(str(fault)) from fault

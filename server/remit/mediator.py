@@ -6,6 +6,7 @@ and commands are tables. No door's words are known here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -189,7 +190,9 @@ class Mediator:
         key = getattr(params, "key", None)
         if key is None:
             return self._answer(turn, agent, verb, known, params)
-        request = fingerprint({"verb": verb, "body": params.model_dump(mode="json", exclude={"key"})})
+        # As ASCII text: half a character in a body is refused by what reads it, not by the fingerprint.
+        body = json.dumps(params.model_dump(mode="json", exclude={"key"}), sort_keys=True)
+        request = fingerprint({"verb": verb, "body": body})
         before = turn.state.answers.get((agent, key))
         if before is not None:
             if before.request != request:
@@ -304,14 +307,14 @@ class Step:
 def _parsed(verb: str, raw: Mapping[str, Any]) -> tuple[Verb, Any]:
     known = VERBS.get(verb)
     if known is None:
-        raise AgentFault("unknown_verb", f"There is no verb {verb}.", verbs=[*VERBS])
+        raise AgentFault("unknown_method", f"There is no verb {verb}.", verbs=[*VERBS])
     try:
         return known, known.params.model_validate(raw, by_alias=True, by_name=False)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(str(part) for part in first["loc"])
         raise AgentFault(
-            "bad_request",
+            "invalid_params",
             f"{verb}: {where or 'parameters'}: {first['msg']}.",
             remedy="Correct the parameters and call again.",
             field=where,

@@ -32,7 +32,7 @@ from remit.core.verbs import Hello
 from remit.mediator import Abilities, Command, Mediator
 from remit.ports import Journal, Staged, Writer
 
-UNRECORDED = frozenset({"bad_request", "unknown_verb", "unknown_proposal", "unknown_decision", "not_found"})
+UNRECORDED = frozenset({"invalid_params", "unknown_method", "unknown_proposal", "unknown_decision", "not_found"})
 """Refusals that are slips of the pen, not of the remit."""
 
 
@@ -59,13 +59,14 @@ class Session:
     @contextmanager
     def _turn(self) -> Iterator[Turn]:
         """Decide, make durable, then let out. A fault after something was said takes all of it back."""
-        turn = self.mediator.turn()
+        turn, marked = self.mediator.turn(), self.mediator.memory.mark()
         try:
             yield turn
             self._commit(turn)
         except BaseException:
             if turn.events:
                 self.load()
+                self.mediator.memory.restore(marked)
             raise
         self._release(turn)
 

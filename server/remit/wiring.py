@@ -9,7 +9,6 @@ import asyncio
 import logging
 import os
 import secrets
-import subprocess
 import sys
 import threading
 import time
@@ -230,11 +229,6 @@ async def _reach(root: Path) -> tuple[Path, str]:
 
 
 def _spawn(command: list[str]) -> None:
-    """Start a process that outlives this one."""
-    subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    """Start a process that outlives this one, with nothing of its input and output."""
+    nowhere = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in (0, 1, 2)]
+    os.posix_spawn(command[0], command, os.environ, file_actions=nowhere, setsid=True)

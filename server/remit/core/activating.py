@@ -79,7 +79,7 @@ def _first(problems: tuple[source.Problem, ...], path: str) -> str:
 
 
 def draft(turn: Turn, agent: str, params: DraftParams) -> str:
-    """Ask the human to activate a drafted contract; the decision's id. AgentFault("contract_active", "bad_request")."""
+    """Ask the human to activate a drafted contract; the decision's id. AgentFault("contract_active", "invalid_params")."""
     task = params.task_id or f"task-{len(turn.state.decisions) + 1}"
     if task in turn.state.contracts:
         raise AgentFault("contract_active", f"{task} is active.", remedy="Use request_amendment to widen it.")
@@ -115,7 +115,7 @@ def draft(turn: Turn, agent: str, params: DraftParams) -> str:
 
 
 def amend(turn: Turn, agent: str, task: str, params: AmendParams) -> str:
-    """Ask the human to widen the contract in force; the decision's id. AgentFault("no_change", "bad_request")."""
+    """Ask the human to widen the contract in force; the decision's id. AgentFault("no_change", "invalid_params")."""
     _, active = turn.state.contracts[task]
     raw: dict[str, Any] = json.loads(turn.kept(active.contract))
     before = json.dumps(raw)
@@ -171,7 +171,7 @@ def _short(text: str) -> str:
 def _demand_valid(text: str) -> None:
     problems = source.contract(text).problems
     if problems:
-        raise AgentFault("bad_request", problems[0].message, remedy="Correct it and ask again.")
+        raise AgentFault("invalid_params", problems[0].message, remedy="Correct it and ask again.")
 
 
 def _ask(

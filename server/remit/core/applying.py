@@ -107,6 +107,11 @@ def woken(turn: Turn) -> None:
 def look_again(turn: Turn, name: str) -> None:
     """Compare what the buffers hold with what was promised; settle if that says enough."""
     flight = turn.memory.inflight.get(name)
+    if flight is not None and flight.phase in ("stage", "commit"):
+        # These end within the turn that begins them: the journal refused to take down how.
+        turn.memory.inflight.pop(name)
+        _to(turn, name, "outcome_unknown", "the outcome could not be recorded")
+        return
     if flight is None or flight.phase not in ("buffers", "undo"):
         return
     targets = [target for target in turn.state.actions[name].plan.targets if target.via == "buffer"]
@@ -143,8 +148,8 @@ def _start(turn: Turn, name: str, flight: Inflight) -> None:
     if flight.guard == "verify-after" and any(b and turn.clock - b.changed_at < QUIET for b in buffers):
         turn.act(Wake(QUIET))
         return
-    if any(turn.look(target.path).digest != target.before for target in _plan(turn, name) if target.via == "buffer"):
-        _end(turn, name, "failed_without_effect", "the file changed before the edit was sent")
+    if reason := _displaced(turn, name) or _changed(turn, name):
+        _end(turn, name, "failed_without_effect", reason)
         return
     _to(turn, name, "dispatched", guard=flight.guard)
     flight.deadline = turn.clock + ANSWER
@@ -153,6 +158,19 @@ def _start(turn: Turn, name: str, flight: Inflight) -> None:
         turn.act(StageFiles(name, _disk_changes(turn, flight.proposal, name)))
     else:
         _edit_buffers(turn, name, flight)
+
+
+def _displaced(turn: Turn, name: str) -> str:
+    """Why the targets cannot be reached as planned any more: while a document is open, its buffer is the truth."""
+    for target in _plan(turn, name):
+        if (target.path in turn.memory.mirror.buffers) != (target.via == "buffer"):
+            return f"{target.path} was {'closed' if target.via == 'buffer' else 'opened'} meanwhile"
+    return ""
+
+
+def _changed(turn: Turn, name: str) -> str:
+    moved = (t.path for t in _plan(turn, name) if t.via == "buffer" and turn.look(t.path).digest != t.before)
+    return next((f"{path} changed before the edit was sent" for path in moved), "")
 
 
 def _plan(turn: Turn, name: str) -> tuple[e.Target, ...]:
@@ -167,7 +185,7 @@ def _disk_changes(turn: Turn, proposal: Proposal, name: str) -> tuple[DiskChange
         changes.append(
             DiskChange(
                 target.path,
-                before=None if target.before == ABSENT else turn.look(target.path).disk,
+                before=None if target.before == ABSENT else target.before,
                 after=None if target.after == ABSENT else turn.kept(target.after),
                 mode_from=file.source if target.after != ABSENT else None,
                 executable=file.executable,
@@ -211,6 +229,9 @@ def _lines(turn: Turn, buffer: Buffer, start: int, end: int) -> Range:
 def _buffers_done(turn: Turn, name: str, flight: Inflight) -> None:
     if flight.phase == "undo":
         _end(turn, name, "failed_without_effect", flight.said)
+    elif flight.disk and (reason := _displaced(turn, name)):
+        turn.act(SettleFiles(name, "abort"))
+        _undo_buffers(turn, name, flight, reason)
     elif flight.disk:
         flight.phase = "commit"
         turn.act(SettleFiles(name, "commit"))
@@ -224,7 +245,8 @@ def _undo_buffers(turn: Turn, name: str, flight: Inflight, reason: str) -> None:
     if not targets:
         _end(turn, name, "failed_without_effect", reason)
         return
-    if any(turn.look(target.path).digest != target.after for target in targets):
+    buffers = turn.memory.mirror.buffers
+    if any(target.path not in buffers or turn.look(target.path).digest != target.after for target in targets):
         lose(turn, name, f"{reason}; the open files were edited meanwhile")
         return
     flight.phase, flight.answered, flight.said = "undo", None, reason

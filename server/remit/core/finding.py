@@ -33,14 +33,18 @@ TOP = Region(0, 0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Doable:
-    """Something a human can do about a finding. The offer is made when it is shown. `show` opens a file."""
+    """Something a human can do about a finding. The offer is made when it is shown.
+
+    `show` opens a file; `edit` writes `text` over a region of the human's own file.
+    """
 
     title: str
-    act: Act | Literal["show"]
+    act: Act | Literal["show", "edit"]
     target: str
     hunk: str = ""
     option: str = ""
     preferred: bool = False
+    edit: tuple[Region, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,7 @@ SOURCES: tuple[Callable[[Turn], Iterator[Finding]], ...] = (
 def offer(turn: Turn, doable: Doable) -> str:
     """The offer id under which something doable is shown now; empty for what needs none."""
     match doable.act:
-        case "show":
+        case "show" | "edit":
             return ""
         case "activate":
             return activating.offer(turn, doable.target)

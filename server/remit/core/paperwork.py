@@ -12,7 +12,7 @@ from remit.core.contract import TaskContract
 from remit.core.finding import Doable, Finding, Severity, in_contract, region_of, short
 from remit.core.paths import Scope
 from remit.core.permission import excess
-from remit.core.source import Source
+from remit.core.source import Problem, Source
 from remit.core.source import contract as read_contract
 from remit.core.source import policy as read_policy
 from remit.core.turn import Turn
@@ -28,11 +28,18 @@ def contracts(turn: Turn) -> Iterator[Finding]:
             continue
         source = read_contract(snapshot.text)
         for problem in source.problems:
-            region = region_of(source.text, problem.span)
-            yield Finding("contract-invalid", path, region, "error", short(problem.message))
+            yield _problem("contract-invalid", path, source.text, problem)
         if source.value is not None:
             yield from _standing(turn, path, source, source.value, active.get(path))
             yield from _scope(turn, path, source, source.value)
+
+
+def _problem(code: str, path: str, text: str, problem: Problem) -> Finding:
+    region = region_of(text, problem.span)
+    fix: tuple[Doable, ...] = ()
+    if problem.fix:
+        fix = (Doable(f"Change to {problem.fix}", "edit", path, preferred=True, edit=(region, problem.fix)),)
+    return Finding(code, path, region, "error", short(problem.message), fix)
 
 
 def _standing(
@@ -77,7 +84,7 @@ def policies(turn: Turn) -> Iterator[Finding]:
         return
     source = read_policy(snapshot.text)
     for problem in source.problems:
-        yield Finding("policy-invalid", path, region_of(source.text, problem.span), "error", short(problem.message))
+        yield _problem("policy-invalid", path, source.text, problem)
     if source.problems:
         return
     activate = (Doable("Activate this policy", "activate", path, preferred=True),)

@@ -83,6 +83,9 @@ def excess(contract: TaskContract, policy: Policy) -> tuple[tuple[tuple[str | in
         widest = _scope(limits.write_scope)
         for index, entry in enumerate(contract.write_scope):
             literal = entry.rstrip("/")
-            if not entry.startswith("!") and not any(c in entry for c in "*?[") and widest.match(literal) is None:
+            # A folder is asked about by something in it; a bare name may be either.
+            probes = (f"{literal}/_",) if entry.endswith("/") else (literal, f"{literal}/_")
+            plain = not entry.startswith("!") and not any(c in entry for c in "*?[")
+            if plain and all(widest.match(probe) is None for probe in probes):
                 found.append((("writeScope", index), f"The policy does not allow writing “{entry}”."))
     return tuple(found)

@@ -5,8 +5,9 @@ Pure values and the table of moves. Placing a patch is `core/place.py`; who may 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -116,7 +117,15 @@ class Proposal(Model):
 
     def digest(self) -> str:
         """What an approval binds to, besides the contract and the policy in force."""
-        return fingerprint(self.model_dump(mode="json", exclude={"id", "note", "parent", "made"}))
+        return fingerprint([_text(self.model_dump(mode="json", exclude={"id", "note", "parent", "made"}))])
+
+    def body(self) -> bytes:
+        """All of it as ASCII; `parse` is the inverse."""
+        return _text(self.model_dump(mode="json")).encode()
+
+    @classmethod
+    def parse(cls, body: bytes) -> Proposal:
+        return cls.model_validate(json.loads(body))
 
     def hunks(self) -> Iterator[tuple[FileChange, Hunk]]:
         for file in self.files:
@@ -128,6 +137,11 @@ class Proposal(Model):
 
     def touches(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path for file in self.files for path in file.touches()))
+
+
+def _text(value: Mapping[str, Any]) -> str:
+    """JSON in ASCII: lines of a file in no known encoding hold half characters, which UTF-8 JSON cannot say."""
+    return json.dumps(value, sort_keys=True)
 
 
 def hunks_of(prefix: str, spans: tuple[diff.Span, ...], first: int = 1, placed: str = "exact") -> tuple[Hunk, ...]:

@@ -6,10 +6,10 @@ Everything is worked out in memory first; a refusal leaves no trace of half a pr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from remit.core import codec, diff, patch, paths, place, staleness
+from remit.core import applying, codec, diff, patch, paths, place, staleness
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
 from remit.core.faults import AgentFault, Json
@@ -49,6 +49,9 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
     for wish in wishes:
         first = 1 + sum(len(file.hunks) for file in files)
         files.append(_change(turn, agent, task, wish, bases, f"{name}", first))
+    touched = [path for file in files for path in file.touches()]
+    _once(touched)  # a link and its target are one file
+    asks |= _permitted(turn, task, touched)
     replaced = _replaced(turn, agent, params.replaces)
     proposal = Proposal(
         id=name,
@@ -63,7 +66,8 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
     turn.record(proposal)
     if replaced is not None:
         turn.emit(e.Superseded(proposal=replaced, replaced_by=(name,)))
-    decisions = tuple(_ask_protected(turn, proposal, path, ask) for path, ask in asks.items())
+        applying.withdraw_decisions(turn, replaced, f"{name} took its place")
+    decisions = tuple(ask_protected(turn, proposal, path, ask) for path, ask in asks.items())
     turn.memory.repeats.clear()
     return ProposeResult(
         proposal_id=name,
@@ -99,16 +103,20 @@ def hunk_view(turn: Turn, file: FileChange, hunk: Hunk) -> HunkView:
 
 def _wishes(params: ProposeParams) -> list[Wish]:
     if (params.patch is None) == (params.files is None):
-        raise AgentFault("bad_request", "Give either patch or files.", remedy="Send exactly one of the two.")
+        raise AgentFault("invalid_params", "Give either patch or files.", remedy="Send exactly one of the two.")
     found = list(_from_patch(params.patch) if params.patch is not None else _from_files(params))
     if not found:
         raise AgentFault("no_change", "The proposal holds no change.", remedy="Send at least one file.")
+    _once([path for wish in found for path in filter(None, (wish.source, wish.path))])
+    return found
+
+
+def _once(touched: Iterable[str]) -> None:
     seen: set[str] = set()
-    for path in (path for wish in found for path in filter(None, (wish.source, wish.path))):
+    for path in touched:
         if paths.fold(path) in seen:
             raise AgentFault("duplicate_path", f"{path} is named twice.", remedy="One entry a file.", path=path)
         seen.add(paths.fold(path))
-    return found
 
 
 def _from_files(params: ProposeParams) -> Iterator[Wish]:
@@ -173,8 +181,11 @@ def _change(
 ) -> FileChange:
     snapshot = turn.look(wish.source or wish.path)
     if snapshot.path != (wish.source or wish.path):
-        _permitted(turn, task, [snapshot.path])
+        _permitted(turn, task, [snapshot.path])  # before anything of it is told
     _bound(turn, agent, wish, snapshot, bases)
+    if snapshot.origin != "absent":
+        # The base too: parts are made from it, and a crash is undone with it.
+        turn.keep(codec.encode(snapshot.text, snapshot.charset))
     target = snapshot.path if wish.source is None else wish.path
     if wish.source is not None and turn.look(wish.path).digest != ABSENT:
         raise AgentFault("target_exists", f"{wish.path} exists already.", path=wish.path)
@@ -254,7 +265,8 @@ def _writable(snapshot: Snapshot, new: str) -> None:
 def _bound(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mapping[str, str]) -> None:
     asked = wish.source or wish.path
     binding = bases.get(asked) or bases.get(snapshot.path) or _implied(wish, snapshot)
-    if snapshot.origin == "absent" and snapshot.trusted and (binding or wish.op) not in (ABSENT, "write"):
+    makes = wish.op in ("write", "create") and binding in (None, ABSENT)
+    if snapshot.origin == "absent" and snapshot.trusted and not makes:
         raise AgentFault("target_missing", f"{asked} does not exist.", remedy="Check the path.", path=asked)
     if binding is None:
         raise AgentFault(
@@ -313,7 +325,8 @@ def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str)
 # --- paths with an approval of their own ------------------------------------------------------------------------------
 
 
-def _ask_protected(turn: Turn, proposal: Proposal, path: str, ask: Ask) -> str:
+def ask_protected(turn: Turn, proposal: Proposal, path: str, ask: Ask) -> str:
+    """Ask for the own yes that a change of this path needs; the decision's id."""
     name = turn.state.next_id("D")
     turn.emit(
         e.DecisionAsked(

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from remit.core.contract import CheckId, Right, ScopeEntry, TaskId
-from remit.core.model import Model
+from remit.core.model import Binding, Model
 
 Key = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 WAIT_LIMIT = 25.0
@@ -44,7 +44,7 @@ class WholeFile(Model):
 class ProposeParams(Model):
     patch: str | None = Field(default=None, description="A unified diff, or a `*** Begin Patch` text.")
     files: tuple[WholeFile, ...] | None = Field(default=None, description="Whole new texts, instead of `patch`.")
-    bases: dict[str, str] = Field(
+    bases: dict[str, Binding] = Field(
         default_factory=dict,
         description="For each path: the digest from read_file, or `absent` for a file that must not exist.",
     )

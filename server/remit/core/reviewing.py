@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from remit.core import applying, codec, diff, staleness
+from remit.core import applying, codec, diff, proposing, staleness
 from remit.core import events as e
 from remit.core.faults import Json, UserFault
 from remit.core.model import ABSENT
-from remit.core.permission import Refuse, may_write
+from remit.core.permission import Ask, Refuse, may_write
 from remit.core.proposal import FileChange, Proposal, hunks_of, keep
 from remit.core.state import ProposalEntry
 from remit.core.turn import Act, Turn
@@ -67,8 +67,7 @@ def reject(turn: Turn, name: str, act: Act = "reject") -> str:
     if not left:
         return proposal.id
     rest = _part(turn, proposal, left).model_copy(update={"made": "rest"})
-    turn.record(rest)
-    turn.emit(e.Superseded(proposal=proposal.id, replaced_by=(rest.id,)))
+    _succeed(turn, proposal, rest)
     return rest.id
 
 
@@ -94,9 +93,21 @@ def rebase(turn: Turn, name: str) -> str:
         update={"id": new_id, "files": tuple(files), "parent": proposal.id, "made": "rebase"}
         | {"contract": turn.contract_digest(proposal.task), "policy": turn.policy_digest()}
     )
-    turn.record(made)
-    turn.emit(e.Superseded(proposal=proposal.id, replaced_by=(new_id,)))
+    _succeed(turn, proposal, made)
     return new_id
+
+
+def _succeed(turn: Turn, proposal: Proposal, made: Proposal) -> None:
+    """Put `made` in the place of a proposal, and ask anew what was asked about the old one."""
+    turn.record(made)
+    turn.emit(e.Superseded(proposal=proposal.id, replaced_by=(made.id,)))
+    applying.withdraw_decisions(turn, proposal.id, f"{made.id} took its place")
+    if proposal.made == "remit":
+        return
+    contract, policy = turn.contract(proposal.task), turn.policy()
+    for path in made.touches():
+        if isinstance(decision := may_write(path, contract, policy), Ask):
+            proposing.ask_protected(turn, made, path, decision)
 
 
 def can_rebase(turn: Turn, proposal: Proposal) -> bool:
@@ -138,8 +149,11 @@ def _demand_permitted(turn: Turn, proposal: Proposal) -> None:
         decision = may_write(path, contract, policy)
         if isinstance(decision, Refuse):
             raise UserFault(decision.code, decision.reason, remedy="Widen the contract first.", path=path)
-    for entry in turn.state.decisions.values():
-        if entry.asked.kind == "protected_path" and entry.asked.subject in _line(turn, proposal.id):
+    asked = [entry for entry in turn.state.decisions.values() if entry.asked.kind == "protected_path"]
+    own = {entry.asked.about for entry in asked if (entry.asked.subject, entry.option) == (proposal.id, "allow")}
+    line = _line(turn, proposal.id)
+    for entry in sorted(asked, key=lambda entry: entry.state != "pending"):
+        if entry.asked.about not in own and entry.asked.subject in line:
             if entry.state == "pending":
                 raise UserFault(
                     "protected_path",
@@ -147,12 +161,11 @@ def _demand_permitted(turn: Turn, proposal: Proposal) -> None:
                     remedy="Answer that decision.",
                     decision=entry.asked.decision,
                 )
-            if entry.option == "allow" and entry.asked.subject != proposal.id:
-                raise UserFault(
-                    "protected_path",
-                    f"The yes for {entry.asked.about} was for {entry.asked.subject}, not for {proposal.id}.",
-                    remedy="Reject this one, and have it proposed anew.",
-                )
+            raise UserFault(
+                "protected_path",
+                f"{entry.asked.about}: what was asked was about {entry.asked.subject}, not about {proposal.id}.",
+                remedy="Reject this one, and have it proposed anew.",
+            )
 
 
 def _line(turn: Turn, name: str) -> list[str]:

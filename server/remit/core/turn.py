@@ -7,7 +7,7 @@ makes offers. What to say is decided by the modules that are handed a turn.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from remit.core import codec, source
@@ -42,6 +42,7 @@ class Offers:
     token: Callable[[], str]
     subjects: dict[str, Subject] = field(default_factory=dict)
     names: dict[Subject, str] = field(default_factory=dict)
+    spent: dict[str, Subject] = field(default_factory=dict)
 
     def make(self, subject: Subject) -> str:
         """The id under which this is shown; the same while nothing it shows has moved."""
@@ -56,6 +57,7 @@ class Offers:
         subject = self.subjects.pop(name, None)
         if subject is not None:
             self.names.pop(subject, None)
+            self.spent[name] = subject
 
 
 @dataclass(slots=True)
@@ -83,6 +85,18 @@ class Memory:
     can_edit: bool = False
     attached_at: float | None = None
     repeats: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def mark(self) -> dict[str, Inflight]:
+        """A turn begins: what `restore` goes back to."""
+        self.offers.spent.clear()
+        return {name: replace(flight) for name, flight in self.inflight.items()}
+
+    def restore(self, marked: dict[str, Inflight]) -> None:
+        """What the turn said was not made durable: what is under way and what is on offer are as before it."""
+        self.inflight = marked
+        for name, subject in self.offers.spent.items():
+            if subject not in self.offers.names:
+                self.offers.names[subject], self.offers.subjects[name] = name, subject
 
 
 @dataclass(slots=True)
@@ -167,11 +181,11 @@ class Turn:
         entry = self.state.proposals.get(name)
         if entry is None:
             raise AgentFault("unknown_proposal", f"There is no proposal {name}.", remedy="Call task_status.")
-        return Proposal.model_validate_json(self.kept(entry.outline.body))
+        return Proposal.parse(self.kept(entry.outline.body))
 
     def record(self, proposal: Proposal) -> int:
         """Put a proposal into the journal, its body into the content store."""
-        body = self.keep(proposal.model_dump_json().encode("utf-8", "surrogatepass"))
+        body = self.keep(proposal.body())
         return self.emit(
             e.Proposed(
                 proposal=proposal.id,

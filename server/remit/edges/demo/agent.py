@@ -46,7 +46,8 @@ async def connected(root: Path, environment: Mapping[str, str]) -> AsyncIterator
         env=dict(environment),
         cwd=root,
     )
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+    # Opening the null device blocks nobody.
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: ASYNC230
         info = Implementation(name=NAME, version="1.0")
         async with Client(stdio_client(program, errlog=nowhere), client_info=info) as client:
             yield Agent(client)

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from remit.core.faults import Fault
 from remit.edges.demo.editor import Editor
 from remit.edges.demo.stage import Stage, raised
 from remit.edges.demo.told import Broken, Outcome, Scene, Teller
@@ -59,7 +58,7 @@ async def _played(number: int, step: Step, stage: Stage) -> Scene:
         await step.act(stage, teller)
     except Broken:
         pass
-    except (Fault, LookupError, TypeError, ValueError, AssertionError, OSError, TimeoutError) as error:
+    except Exception as error:  # noqa: BLE001 -- whatever it is, the reader is told where the story stopped and why
         _unforeseen(teller, error)
     return Scene(number, step.title, tuple(teller.tellings))
 

@@ -13,8 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -116,10 +116,25 @@ class Stage:
         shown = (await self.editor.view())["proposals"]
         return next((one for one in shown if one["proposal"] == name), {})
 
+    async def rest(self, of: str) -> dict[str, Any]:
+        """What still waits of a proposal once a hunk of it was applied; TimeoutError when that does not come."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                shown = (await self.editor.view())["proposals"]
+                if shown and all(one["proposal"] != of for one in shown):
+                    return dict(shown[0])
+                # The outcome of an edit comes back by a way of its own.
+                await asyncio.sleep(0.02)
+
+    async def decision(self, name: str) -> dict[str, Any]:
+        """A decision that waits, with its offer. LookupError when it does not."""
+        shown = (await self.editor.view())["decisions"]
+        return next((one for one in shown if one["decision"] == name), None) or _missing(name)
+
     async def check(self, name: str) -> dict[str, Any]:
         """How a check stands, as the editor is shown it."""
         tasks = (await self.editor.view())["tasks"]
-        return next(check for check in tasks[0]["checks"] if check["checkId"] == name)
+        return next((one for one in tasks[0]["checks"] if one["checkId"] == name), None) or _missing(name)
 
 
 async def attempt(act: Coroutine[Any, Any, Any]) -> dict[str, Any]:
@@ -130,12 +145,16 @@ async def attempt(act: Coroutine[Any, Any, Any]) -> dict[str, Any]:
         return {"refused": fault.code, "message": fault.message, "remedy": fault.remedy, "data": fault.data}
 
 
+def _missing(name: str) -> dict[str, Any]:
+    raise LookupError(f"{name} does not wait")
+
+
 # --- setting it up ----------------------------------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def raised(folder: Path, cast: type[Editor] = Editor) -> AsyncIterator[Stage]:
-    """The stage in `folder` (empty, private), the editor open on it. UserFault("no_git"), and what a process refuses."""
+    """The stage in `folder` (empty, private), with the editor open on it. Raises the Faults of setting it up."""
     root, outside, own = folder / "project", folder / "outside", folder / "home"
     await asyncio.to_thread(_build, root, outside)
     own.mkdir(mode=0o700)
@@ -145,20 +164,28 @@ async def raised(folder: Path, cast: type[Editor] = Editor) -> AsyncIterator[Sta
         async with connected(root, environment) as agent:
             yield Stage(root, outside, environment, editor, agent)
     finally:
-        with suppress(ProcessLookupError, TimeoutError, Fault):
-            await editor.stop()
+        if editor.process.returncode is None:
+            await _ended(editor)
         _end_headless(root, environment)
 
 
-@asynccontextmanager
-async def folder(keep: bool) -> AsyncIterator[Path]:
+async def _ended(editor: Editor) -> None:
+    """Leave as an editor does; a server that does not answer any more is killed."""
+    try:
+        await editor.stop()
+    except TimeoutError:
+        await editor.kill()
+
+
+@contextmanager
+def folder(keep: bool) -> Iterator[Path]:
     """A private folder, gone afterwards unless it is to be kept."""
     made = Path(tempfile.mkdtemp(prefix="remit-demo-")).resolve()
     try:
         yield made
     finally:
         if not keep:
-            await asyncio.to_thread(shutil.rmtree, made, ignore_errors=True)
+            shutil.rmtree(made, ignore_errors=True)
 
 
 def published() -> str:
@@ -196,9 +223,7 @@ def _git(root: Path, *arguments: str) -> str:
     command = ["git", *(part for one in (*settings, *who) for part in ("-c", one)), *arguments]
     quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
     try:
-        done = subprocess.run(
-            command, cwd=root, env={**_clean(), **quiet}, capture_output=True, timeout=60, check=True
-        )
+        done = subprocess.run(command, cwd=root, env={**_clean(), **quiet}, capture_output=True, timeout=60, check=True)
     except FileNotFoundError as error:
         raise UserFault("no_git", "The demo needs git, and finds none.", remedy="Install git.") from error
     except subprocess.CalledProcessError as error:

@@ -12,15 +12,15 @@ from lsprotocol import types
 
 from remit.core.diff import unified
 from remit.edges.demo.play import Step
-from remit.edges.demo.stage import CONTRACT, POLICY, SOURCE, TASK, Stage, attempt
+from remit.edges.demo.stage import CONTRACT, CONTRACT_TEXT, POLICY, SOURCE, TASK, Stage, attempt
 from remit.edges.demo.told import Teller
 
 PATTERNS, ERRORS = f"{SOURCE}/constants.py", f"{SOURCE}/errors.py"
 
 HEADER = (
-    r'''    r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?\ @@[ ]?(.*)")''',
-    r'''    r"^@@ -(?P<old>\d+)(?:,(?P<old_lines>\d+))?"
-    r" \+(?P<new>\d+)(?:,(?P<new_lines>\d+))?\ @@[ ]?(?P<section>.*)")''',
+    r"""    r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?\ @@[ ]?(.*)")""",
+    r"""    r"^@@ -(?P<old>\d+)(?:,(?P<old_lines>\d+))?"
+    r" \+(?P<new>\d+)(?:,(?P<new_lines>\d+))?\ @@[ ]?(?P<section>.*)")""",
 )
 ENCODING = ("DEFAULT_ENCODING = 'UTF-8'", "DEFAULT_ENCODING = 'latin-1'")
 GIVES_UP = (
@@ -44,7 +44,7 @@ def patch(*files: tuple[str, str, str]) -> str:
     return "".join(unified(old, new, f"a/{path}", f"b/{path}") for path, old, new in files)
 
 
-def problems(stage: Stage, path: str, found: list[types.Diagnostic]) -> list[str]:
+def problems(path: str, found: list[types.Diagnostic]) -> list[str]:
     """Problems as an editor lists them."""
     names = {1: "error", 2: "warning", 3: "information", 4: "hint"}
     return [
@@ -53,7 +53,8 @@ def problems(stage: Stage, path: str, found: list[types.Diagnostic]) -> list[str
 
 
 def shown_diff(text: str) -> list[str]:
-    return text.rstrip("\n").split("\n")
+    """A diff in lines, without blank context at its end."""
+    return text.rstrip().split("\n")
 
 
 # --- the steps --------------------------------------------------------------------------------------------------------
@@ -84,8 +85,8 @@ async def read(stage: Stage, tell: Teller) -> None:
         texts[path] = await stage.agent.call("read_file", path=path)
         one = texts[path]
         tell.say("agent", f"reads {path}: {one['lineCount']} lines, {one['origin']}, digest {one['digest'][:12]}…")
-    tell.same("The agent is shown the editor's text.", texts[PATTERNS]["text"], stage.buffer(PATTERNS))
-    tell.same("A file nobody has open is read from disk.", texts[ERRORS]["text"], stage.disk(ERRORS))
+    tell.exact("The agent is shown the editor's text.", texts[PATTERNS]["text"], stage.buffer(PATTERNS))
+    tell.exact("A file nobody has open is read from disk.", texts[ERRORS]["text"], stage.disk(ERRORS))
 
 
 async def propose(stage: Stage, tell: Teller) -> None:
@@ -102,13 +103,15 @@ async def propose(stage: Stage, tell: Teller) -> None:
     )
     stage.known["first"] = found["proposalId"]
     tell.say("agent", f"proposes {found['proposalId']}: two hunks in {PATTERNS}, one in {ERRORS}")
-    tell.same("Each hunk can be decided alone.", [hunk["path"] for hunk in found["hunks"]], [PATTERNS, PATTERNS, ERRORS])
+    tell.same(
+        "Each hunk can be decided alone.", [hunk["path"] for hunk in found["hunks"]], [PATTERNS, PATTERNS, ERRORS]
+    )
     await _untouched(stage, tell, "Nothing is written by proposing.")
 
 
 async def diagnose(stage: Stage, tell: Teller) -> None:
     shown = {path: await stage.sees(path, "patch-pending", count) for path, count in ((PATTERNS, 2), (ERRORS, 1))}
-    lines = [line for path, found in shown.items() for line in problems(stage, path, found)]
+    lines = [line for path, found in shown.items() for line in problems(path, found)]
     tell.show("problems", "Problems", lines)
     text = stage.buffer(PATTERNS).split("\n")
     places = [text[one.range.start.line] for one in shown[PATTERNS]]
@@ -123,7 +126,7 @@ async def type_on(stage: Stage, tell: Teller) -> None:
     stage.known["typed"] = put(stage.known["published"][PATTERNS], (PROSE, PROSE + THOUGHT))
     tell.say("you", f"type “{THOUGHT.strip()}” into line {line + 1}, and do not save")
     found = await stage.sees(PATTERNS, "patch-stale", 2)
-    tell.show("problems", "Problems", problems(stage, PATTERNS, found))
+    tell.show("problems", "Problems", problems(PATTERNS, found))
     tell.promise("An unsaved keystroke makes the proposal stale at once.", len(found) == 2, f"{len(found)} stale hunks")
 
 
@@ -134,19 +137,18 @@ async def refuse_stale(stage: Stage, tell: Teller) -> None:
     answer = await attempt(stage.editor.run("remit.accept", offer=shown["accept"]))
     tell.refused("A stale proposal is not applied.", answer, "stale")
     stale = answer["data"]["stale"][0]
-    tell.say("remit", answer["message"])
     moved = shown_diff(stale["diff"])
     tell.show("diff", "What has changed since", moved)
     changed = [line for line in moved if line[:1] in "+-" and not line.startswith(("+++", "---"))]
     tell.same("The refusal says what has changed, and nothing else.", changed, [f"+{THOUGHT.rstrip()}"])
-    tell.same("Your unsaved text is still there.", stage.buffer(PATTERNS), stage.known["typed"])
+    tell.exact("Your unsaved text is still there.", stage.buffer(PATTERNS), stage.known["typed"])
     await _untouched(stage, tell, "Refusing leaves every byte on disk as it was.")
 
 
 async def propose_again(stage: Stage, tell: Teller) -> None:
     again = await stage.agent.call("read_file", path=PATTERNS)
     tell.say("agent", f"reads {PATTERNS} again: {again['origin']} v{again['version']}, unsaved")
-    tell.same("The agent reads what you typed, not what lies on disk.", again["text"], stage.known["typed"])
+    tell.exact("The agent reads what you typed, not what lies on disk.", again["text"], stage.known["typed"])
     wanted = stage.known["wanted"]
     wanted[PATTERNS] = put(again["text"], HEADER, ENCODING)
     published = stage.known["published"]
@@ -171,8 +173,8 @@ async def review(stage: Stage, tell: Teller) -> None:
     tell.say("you", f"accept {header['id']}: named groups are what you asked for")
     wanted = put(stage.known["typed"], HEADER)
     await stage.editor.until(lambda: stage.buffer(PATTERNS) != stage.known["typed"])
-    tell.same("The buffer holds that hunk and what you typed, byte for byte.", stage.buffer(PATTERNS), wanted)
-    rest = await _with(stage, ENCODING[0])
+    tell.exact("The buffer holds that hunk and what you typed, byte for byte.", stage.buffer(PATTERNS), wanted)
+    rest = await stage.rest(stage.known["second"])
     hunk = next(one for one in rest["hunks"] if ENCODING[0] in "".join(one["old"]))
     await stage.editor.run("remit.rejectHunk", offer=hunk["reject"])
     tell.say("you", f"reject {encoding['id']}: nobody asked for another encoding")
@@ -187,9 +189,14 @@ async def review(stage: Stage, tell: Teller) -> None:
 async def stay_inside(stage: Stage, tell: Teller) -> None:
     outside, link = "setup.py", f"{SOURCE}/shortcut/notes.txt"
     for path, what, code, text in (
-        (outside, "would create setup.py", "outside_scope", "A file outside the scope is refused."),
-        (link, "tries the link shortcut, which leads out of the project", "outside_scope", "So is a way out by a link."),
-        (CONTRACT, "would widen its own contract", "protected_path", "No agent can edit its contract."),
+        (outside, "tries to create setup.py", "outside_scope", "A file outside the scope is refused."),
+        (
+            link,
+            "tries a link in the package that leads out of the project",
+            "outside_scope",
+            "So is a way out by a link.",
+        ),
+        (CONTRACT, "tries to rewrite its own contract", "protected_path", "No agent can edit its contract."),
     ):
         tell.say("agent", what)
         wish = [{"path": path, "content": "mine\n"}]
@@ -197,9 +204,12 @@ async def stay_inside(stage: Stage, tell: Teller) -> None:
         tell.refused(text, answer, code)
     notes = (stage.outside / "notes.txt").read_bytes()
     tell.same("What lies outside is untouched.", notes, b"not part of the project\n")
-    marked = await stage.sees(CONTRACT, "scope-violation")
-    tell.show("problems", "Problems", problems(stage, CONTRACT, marked))
-    tell.promise("You see the attempts, at the scope they broke.", len(marked) >= 1, len(marked))
+    scope = next(n for n, line in enumerate(CONTRACT_TEXT.split("\n")) if "writeScope" in line)
+    marked = await stage.sees(CONTRACT, "scope-violation", 2)
+    tell.show("problems", "Problems", problems(CONTRACT, marked))
+    tell.same(
+        "You see both attempts, at the scope they broke.", [one.range.start.line for one in marked], [scope, scope]
+    )
 
 
 async def forbid(stage: Stage, tell: Teller) -> None:
@@ -207,7 +217,9 @@ async def forbid(stage: Stage, tell: Teller) -> None:
     answer = await stage.agent.call("run_check", checkId="publish")
     tell.refused("A forbidden check is never run.", answer, "check_forbidden")
     check = await stage.check("publish")
-    tell.same("It is shown as forbidden, with no way to run it.", (check["status"], check["offer"]), ("forbidden", None))
+    tell.same(
+        "It is shown as forbidden, with no way to run it.", (check["status"], check["offer"]), ("forbidden", None)
+    )
 
 
 async def run_check(stage: Stage, tell: Teller) -> None:
@@ -221,8 +233,8 @@ async def run_check(stage: Stage, tell: Teller) -> None:
     tell.say("you", "save")
     asked = await stage.agent.call("run_check", checkId="unit")
     name = asked["decisionId"]
-    decision = await _decision(stage, name)
-    tell.say("remit", f"{name}: “{decision['question'].split(':')[0]}?”")
+    decision = await stage.decision(name)
+    tell.say("remit", f"asks ({name}): {decision['question'].split(':')[0]}?")
     tell.same("Nothing runs before you say so.", (await stage.check("unit"))["status"], "waiting")
     await stage.editor.run("remit.decide", offer=decision["offer"], option="run")
     tell.say("you", "answer “Run once”")
@@ -238,7 +250,7 @@ async def go_stale(stage: Stage, tell: Teller) -> None:
     await stage.settled()
     tell.say("you", "type one more line")
     found = await stage.sees(CONTRACT, "check-stale")
-    tell.show("problems", "Problems", problems(stage, CONTRACT, found))
+    tell.show("problems", "Problems", problems(CONTRACT, found))
     tell.same("One edit later the green run no longer counts.", (await stage.check("unit"))["status"], "stale")
 
 
@@ -251,7 +263,9 @@ async def crash(stage: Stage, tell: Teller) -> None:
     await stage.editor.kill()
     tell.say("crash", "kill -9 of the server: one proposal and one question were waiting")
     alone = await stage.agent.call("get_contract")
-    tell.same("The agent works on: reading, without an editor.", (alone["session"], alone["active"]), ("headless", True))
+    tell.same(
+        "The agent works on: reading, without an editor.", (alone["session"], alone["active"]), ("headless", True)
+    )
     await stage.editor.restart()
     tell.say("you", "start the server again")
     after = await stage.editor.view()
@@ -260,24 +274,29 @@ async def crash(stage: Stage, tell: Teller) -> None:
     hunks = [[(h["id"], h["old"], h["new"]) for h in view["proposals"][0]["hunks"]] for view in (before, after)]
     tell.same("With the same hunk, line for line.", hunks[1], hunks[0])
     tell.same("The question waits as before.", [one["decision"] for one in after["decisions"]], [question])
-    tell.same("Buffer and disk are as they were.", (stage.buffer(PATTERNS), stage.disk(PATTERNS)), (buffer, disk))
+    tell.exact("The buffer is as it was, unsaved line and all.", stage.buffer(PATTERNS), buffer)
+    tell.exact("And so is the disk.", stage.disk(PATTERNS), disk)
     late = await attempt(stage.editor.run("remit.accept", offer=old))
     tell.refused("A yes from before the crash counts for nothing.", late, "approval_unknown")
 
 
 async def go_on(stage: Stage, tell: Teller) -> None:
     question = stage.known["question"]
-    await stage.editor.run("remit.decide", offer=(await _decision(stage, question))["offer"], option="No")
+    await stage.editor.run("remit.decide", offer=(await stage.decision(question))["offer"], option="No")
     tell.say("you", f"answer {question}: “No”")
     told = await stage.agent.call("wait_for_decision", decisionId=question)
     tell.same("The agent gets the answer to what it asked before the crash.", told["decision"].get("answer"), "No")
-    rest = await _with(stage, GIVES_UP[0])
+    rest = (await stage.editor.view())["proposals"][0]
     await stage.editor.run("remit.accept", offer=rest["accept"])
     tell.say("you", f"accept {rest['proposal']}, the docstring")
     await stage.agent.call("wait_for_review", proposalId=rest["proposal"])
-    tell.same("A file that is not open is written on disk, byte for byte.", stage.disk(ERRORS), stage.known["wanted"][ERRORS])
+    tell.exact(
+        "A file that is not open is written on disk, byte for byte.", stage.disk(ERRORS), stage.known["wanted"][ERRORS]
+    )
     changed = stage.git("status", "--porcelain").rstrip("\n").split("\n")
-    tell.same("Git, asked as a witness, sees two changed files and no more.", changed, [f" M {PATTERNS}", f" M {ERRORS}"])
+    tell.same(
+        "Git, asked as a witness, sees two changed files and no more.", changed, [f" M {PATTERNS}", f" M {ERRORS}"]
+    )
 
 
 async def report(stage: Stage, tell: Teller) -> None:
@@ -326,17 +345,6 @@ STORY: tuple[Step, ...] = (
 async def _untouched(stage: Stage, tell: Teller, text: str) -> None:
     """A promise that git sees no change at all."""
     tell.same(text, stage.git("status", "--porcelain"), "")
-
-
-async def _with(stage: Stage, old: str) -> dict[str, Any]:
-    """The waiting proposal that would replace this line."""
-    shown = (await stage.editor.view())["proposals"]
-    return next(one for one in shown if any(old in "".join(hunk["old"]) for hunk in one["hunks"]))
-
-
-async def _decision(stage: Stage, name: str) -> dict[str, Any]:
-    shown = (await stage.editor.view())["decisions"]
-    return next(one for one in shown if one["decision"] == name)
 
 
 def _hunk(hunk: dict[str, Any]) -> list[str]:

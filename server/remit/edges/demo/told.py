@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from hashlib import sha256
 from typing import Any, Literal
+
+from remit.core.diff import unified
 
 Who = Literal["you", "agent", "remit", "crash"]
 Kind = Literal["diff", "problems", "report", "page"]
@@ -124,7 +127,17 @@ class Teller:
         """A promise that two things are the same."""
         self.promise(text, seen == wanted, seen if seen == wanted else f"{seen!r} instead of {wanted!r}")
 
+    def exact(self, text: str, seen: str, wanted: str) -> None:
+        """A promise that a whole text is the wanted one, byte for byte; a difference is told as a diff."""
+        data = seen.encode()
+        name = f"{len(data)} bytes, sha256 {sha256(data).hexdigest()[:12]}…"
+        self.promise(
+            text, seen == wanted, name if seen == wanted else f"{name}\n{unified(wanted, seen, 'wanted', 'seen')}"
+        )
+
     def refused(self, text: str, answer: Mapping[str, Any], code: str) -> None:
         """A promise that something is refused by this name; `answer` is what came of it (see `stage.attempt`)."""
         found = answer.get("refused")
+        if found is not None:
+            self.say("remit", f"refuses ({found}): {answer.get('message')}")
         self.promise(text, found == code, f"{found}: {answer.get('message')}" if found else f"not refused: {answer!r}")

@@ -170,7 +170,18 @@ def to_command(doable: Doable, offer: str) -> types.Command:
     return types.Command(title=doable.title, command=f"remit.{doable.act}", arguments=[argument])
 
 
-def to_code_action(doable: Doable, offer: str, diagnostic: types.Diagnostic) -> types.CodeAction:
+def to_code_action(
+    doable: Doable, offer: str, diagnostic: types.Diagnostic, uri: str, spot: types.Range | None
+) -> types.CodeAction:
+    """A quick fix: a command that answers the offer, or an edit of the human's own text at `spot`."""
+    if doable.edit is not None and spot is not None:
+        return types.CodeAction(
+            title=doable.title,
+            kind=types.CodeActionKind.QuickFix,
+            diagnostics=[diagnostic],
+            is_preferred=doable.preferred or None,
+            edit=types.WorkspaceEdit(changes={uri: [types.TextEdit(spot, doable.edit[1])]}),
+        )
     return types.CodeAction(
         title=doable.title,
         kind=types.CodeActionKind.QuickFix,

@@ -93,16 +93,18 @@ class Door:
         capabilities, options = params.capabilities, _options(params)
         text, workspace = capabilities.text_document, capabilities.workspace
         self.versioned = bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
+        refreshed = bool(workspace and workspace.diagnostics and workspace.diagnostics.refresh_support)
         self.prompts = options.get("prompts", True) is not False
         self.view = View(
             session,
             Uris(Path(os.path.realpath(root))),
-            pulls=bool(text and text.diagnostic),
+            # Neovim pulls after an edit but cannot be told to pull again: it would not see what an agent proposes.
+            pulls=refreshed and bool(text and text.diagnostic),
             hints=options.get("outsideScope", True) is not False,
             publish=self.server.text_document_publish_diagnostics,
         )
         refreshes: list[Callable[[], Any]] = []
-        if workspace and workspace.diagnostics and workspace.diagnostics.refresh_support:
+        if refreshed:
             refreshes.append(lambda: self.server.workspace_diagnostic_refresh(None))
         if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
             refreshes.append(lambda: self.server.workspace_code_lens_refresh(None))
@@ -300,7 +302,7 @@ class Door:
             parsed = Command.model_validate(argument or {}, by_alias=True, by_name=False)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise UserFault("bad_request", f"remit.{command}: {first['msg']}.", remedy="Give {offer: …}.") from error
+            raise UserFault("invalid_params", f"remit.{command}: {first['msg']}.", remedy="Give {offer: …}.") from error
         done = session.command(command, parsed)
         self.moved()
         return {"result": done}

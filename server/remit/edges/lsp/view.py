@@ -100,7 +100,8 @@ class View:
         return moved
 
     def pull(self, path: str) -> list[types.Diagnostic]:
-        return self.diagnostics(self.at(path))
+        """Nothing for a client that is pushed to: it would show everything twice."""
+        return self.diagnostics(self.at(path)) if self.pulls else []
 
     # --- what can be done ---------------------------------------------------------------------------------------------
 
@@ -110,8 +111,13 @@ class View:
         for found in self.at(path):
             diagnostic = self.diagnostics([found])[0]
             if convert.overlaps(diagnostic.range, where):
-                out += [convert.to_code_action(one, self.session.offer(one), diagnostic) for one in found.doable]
+                out += [self._action(one, diagnostic, path) for one in found.doable]
         return out
+
+    def _action(self, doable: Doable, diagnostic: types.Diagnostic, path: str) -> types.CodeAction:
+        spot = convert.to_range(doable.edit[0], self.text(path), self.encoding) if doable.edit else None
+        uri = self.uris.to_uri(path)
+        return convert.to_code_action(doable, self.session.offer(doable), diagnostic, uri, spot)
 
     def lenses(self, path: str) -> list[types.CodeLens]:
         out, seen = [], set[tuple[int, str, str]]()
