@@ -17,7 +17,6 @@ from remit.core import (
     activating,
     applying,
     checking,
-    codec,
     deciding,
     proposing,
     reading,
@@ -27,20 +26,16 @@ from remit.core import (
 )
 from remit.core import events as e
 from remit.core.answers import FinishResult
-from remit.core.codec import UTF8
 from remit.core.effects import CheckDone, Edited, Effect, FilesDone, Outcome, Woken
-from remit.core.faults import AgentFault, Fault, UserFault
+from remit.core.faults import AgentFault, UserFault
 from remit.core.mirror import Mirror
-from remit.core.model import ABSENT, Model, fingerprint
-from remit.core.snapshot import Snapshot
+from remit.core.model import Model, fingerprint
+from remit.core.sight import Sight
 from remit.core.state import State
 from remit.core.text import Edit, PositionEncoding
 from remit.core.turn import Memory, Offers, Turn
 from remit.core.verbs import VERBS, Hello, Verb
 from remit.ports import Clock, Files, Tokens
-
-LISTED = 100_000
-"""Files of a workspace that are looked at, at most."""
 
 
 @dataclass(slots=True)
@@ -53,16 +48,22 @@ class Mediator:
     tokens: Tokens
     state: State = field(default_factory=State)
     memory: Memory = field(init=False)
-    _listing: tuple[float, list[str]] | None = None
-    _marks: dict[str, tuple[object, Snapshot]] = field(default_factory=dict)
+    sight: Sight = field(init=False)
 
     def __post_init__(self) -> None:
         self.memory = Memory(Mirror(), Offers(self.tokens.token))
+        self.sight = Sight(self.files, self.memory.mirror, self.clock.monotonic)
 
-    def turn(self) -> Turn:
-        """A new turn on the present state."""
+    def turn(self, *, drawing: bool = False) -> Turn:
+        """A new turn on the present state; one for drawing may show what is up to a second old."""
         return Turn(
-            self.state, self.memory, self.clock.now(), self.clock.monotonic(), self.look, self.list, self.content
+            self.state,
+            self.memory,
+            self.clock.now(),
+            self.clock.monotonic(),
+            self.sight,
+            self.content,
+            drawing=drawing,
         )
 
     def replay(self, records: Iterable[tuple[int, str, Mapping[str, Any]]]) -> None:
@@ -70,71 +71,6 @@ class Mediator:
         self.state = State()
         for seq, at, raw in records:
             self.state.fold(seq, at, e.decode(raw))
-
-    # --- looking at the world -----------------------------------------------------------------------------------------
-
-    def look(self, path: str) -> Snapshot:
-        """A frozen look at one file: the buffer if it is open, else the disk. Raises what the disk refuses."""
-        mirror = self.memory.mirror
-        found = self.files.read(path)
-        disk = ABSENT if found is None else codec.digest(found.data)
-        buffer = mirror.buffers.get(path) or (mirror.buffers.get(found.real) if found else None)
-        if buffer is not None:
-            return self._look_at_buffer(buffer.path, disk, found.data if found else None)
-        if path in mirror.unknown:
-            return Snapshot(path, disk, "buffer", trusted=False, disk=disk)
-        if found is None:
-            return Snapshot(path, ABSENT, "absent")
-        decoded = codec.decode(found.data)
-        return Snapshot(
-            found.real, disk, "disk", decoded.text, decoded.charset, disk=disk, mode=found.mode, links=found.links
-        )
-
-    def _look_at_buffer(self, path: str, disk: str, data: bytes | None) -> Snapshot:
-        buffer = self.memory.mirror.buffers[path]
-        text, name = str(buffer.text), buffer.digest()
-        same = disk == name or (data is not None and codec.same_text(text, codec.decode_as_or(data, buffer.charset)))
-        if same:
-            # The two agree: from here on the disk may be written without a word only by a save.
-            buffer.loaded = disk
-        return Snapshot(
-            path,
-            name or disk,
-            "buffer",
-            text,
-            buffer.charset or UTF8,
-            buffer.version,
-            disk,
-            clean=same,
-            parted=disk != buffer.loaded,
-            trusted=buffer.trusted and name is not None,
-        )
-
-    def real(self, path: str) -> str:
-        """Where a path leads to; itself where that cannot be said."""
-        try:
-            return self.files.real(path)
-        except Fault:
-            return path
-
-    def _bytes(self, path: str) -> bytes | None:
-        """What lies on disk under an open document; nothing where the disk refuses."""
-        try:
-            found = self.files.read(path)
-        except Fault:
-            return None
-        return found.data if found else None
-
-    def list(self) -> list[str]:
-        """The workspace's files; listed again once a second at most, and after anything was written."""
-        now = self.clock.monotonic()
-        if self._listing is None or now - self._listing[0] > 1.0:
-            self._listing = (now, self.files.list(LISTED))
-        return self._listing[1]
-
-    def forget(self) -> None:
-        """Files were written: what was listed no longer counts."""
-        self._listing = None
 
     # --- the editor ---------------------------------------------------------------------------------------------------
 
@@ -151,7 +87,7 @@ class Mediator:
             recovering.attached(turn)
 
     def opened(self, turn: Turn, path: str, version: int, text: str) -> None:
-        self.memory.mirror.open(path, version, text, self._bytes(path), turn.clock)
+        self.memory.mirror.open(path, version, text, self.sight.bytes(path), turn.clock)
         self._moved(turn)
 
     def changed(self, turn: Turn, path: str, version: int, edits: Sequence[Edit]) -> str | None:
@@ -161,8 +97,8 @@ class Mediator:
         return doubt
 
     def saved(self, turn: Turn, path: str) -> bool:
-        self.forget()
-        known = self.memory.mirror.saved(path, self._bytes(path))
+        self.sight.forget()
+        known = self.memory.mirror.saved(path, self.sight.bytes(path))
         self._moved(turn)
         return known
 

@@ -9,28 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from remit.core.chain import Record
+from remit.core.sight import Reader
 
 
-class Found(Protocol):
-    """A regular file as it lies on disk; `real` is its path once links that stay inside are followed."""
-
-    @property
-    def data(self) -> bytes: ...
-    @property
-    def real(self) -> str: ...
-    @property
-    def mode(self) -> int: ...
-    @property
-    def links(self) -> int: ...
-
-
-class Files(Protocol):
-    """Reading below the workspace's root. Faults: outside_scope, not_a_file, too_large, unreadable."""
-
-    def read(self, path: str) -> Found | None: ...
-    def real(self, path: str) -> str: ...
-    def mark(self, path: str) -> object | None: ...
-    def list(self, limit: int) -> list[str]: ...
+class Files(Reader, Protocol):
+    """Reading below the workspace's root. Faults: outside_scope, not_a_file, too_large, unreadable, …"""
 
 
 class Staged(Protocol):

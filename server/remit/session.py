@@ -131,7 +131,7 @@ class Session:
         except Fault as fault:
             result = "unknown" if fault.code == "outcome_unknown" else "failed"
             done = FilesDone(effect.action, effect.how, result, fault.code, fault.message)  # type: ignore[arg-type]
-        self.mediator.forget()
+        self.mediator.sight.forget()
         if effect.how in ("finish", "abort") or done.result == "failed":
             self.staged.pop(effect.action, None)
         self.happened(done)
@@ -143,7 +143,7 @@ class Session:
             staged.finish()
         except Fault as fault:
             return FilesDone(action, "restore", "failed", fault.code, fault.message)
-        self.mediator.forget()
+        self.mediator.sight.forget()
         return FilesDone(action, "restore")
 
     def happened(self, outcome: Outcome) -> None:
@@ -182,9 +182,13 @@ class Session:
         running = {entry.plan.action for entry in self.mediator.state.running()}
         self.disk.sweep(running | {f"{name}-restore" for name in running})
 
+    def stirred(self) -> bool:
+        """Whether a file that is shown was written by somebody since this was last asked."""
+        return self.mediator.sight.stirred(findings.watched(self.mediator.turn()))
+
     def real(self, path: str) -> str:
         """The path of the file that an editor's path leads to: a link that stays inside and its target are one."""
-        return self.mediator.real(path)
+        return self.mediator.sight.real(path)
 
     def opened(self, path: str, version: int, text: str) -> None:
         with self._turn() as turn:
@@ -210,7 +214,7 @@ class Session:
     # --- looking ------------------------------------------------------------------------------------------------------
 
     def findings(self, *, outside_hints: bool = True) -> tuple[Finding, ...]:
-        return findings.findings(self.mediator.turn(), outside_hints=outside_hints)
+        return findings.findings(self.mediator.turn(drawing=True), outside_hints=outside_hints)
 
     def offer(self, doable: Doable) -> str:
         """The offer under which a doable is shown now."""

@@ -6,6 +6,7 @@ Also the drafts and amendments an agent asks for: they become texts that a human
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import Any
 
 from remit.core import applying, codec, diff, source
@@ -60,6 +61,7 @@ def activate(turn: Turn, name: str) -> str:
 
 
 def put_in_force(turn: Turn, task: str, path: str, text: str, approval: e.Approval) -> None:
+    replaced = turn.state.contracts[task][1].path if task in turn.state.contracts else path
     turn.emit(
         e.ContractActivated(
             task=task,
@@ -69,6 +71,9 @@ def put_in_force(turn: Turn, task: str, path: str, text: str, approval: e.Approv
             approval=approval,
         )
     )
+    # What was drafted from the text before would take back what this one changes.
+    for subject in dict.fromkeys((path, replaced)):
+        applying.withdraw_decisions(turn, subject, f"the contract of {task} has changed; ask again")
 
 
 def _first(problems: tuple[source.Problem, ...], path: str) -> str:
@@ -79,8 +84,8 @@ def _first(problems: tuple[source.Problem, ...], path: str) -> str:
 
 
 def draft(turn: Turn, agent: str, params: DraftParams) -> str:
-    """Ask the human to activate a drafted contract; the decision's id. AgentFault("contract_active", "invalid_params")."""
-    task = params.task_id or f"task-{len(turn.state.decisions) + 1}"
+    """Ask the human to activate a drafted contract; the decision's id. AgentFaults: contract_active, invalid_params."""
+    task = params.task_id or _free_name(turn)
     if task in turn.state.contracts:
         raise AgentFault("contract_active", f"{task} is active.", remedy="Use request_amendment to widen it.")
     text = written(
@@ -112,6 +117,13 @@ def draft(turn: Turn, agent: str, params: DraftParams) -> str:
         path,
         text,
     )
+
+
+def _free_name(turn: Turn) -> str:
+    """A task's name that no contract has, active or drafted."""
+    drafted = {entry.asked.about for entry in turn.state.decisions.values()}
+    names = (f"task-{number}" for number in count(1))
+    return next(n for n in names if n not in turn.state.contracts and f"{DRAFTS}/{n}.contract.json" not in drafted)
 
 
 def amend(turn: Turn, agent: str, task: str, params: AmendParams) -> str:

@@ -6,6 +6,8 @@ only compared with what the buffer holds. What to do after a crash is `core/reco
 
 from __future__ import annotations
 
+from remit.core import asking
+from remit.core import asking
 from remit.core import events as e
 from remit.core import proposal as proposals
 from remit.core.action import ActionState
@@ -115,7 +117,7 @@ def look_again(turn: Turn, name: str) -> None:
     if flight is None or flight.phase not in ("buffers", "undo"):
         return
     targets = [target for target in turn.state.actions[name].plan.targets if target.via == "buffer"]
-    found = {target.path: turn.look(target.path).digest for target in targets}
+    found = turn.found(target.path for target in targets)
     wanted = {target.path: target.after if flight.phase == "buffers" else target.before for target in targets}
     before = {target.path: target.before for target in targets}
     if found == wanted:
@@ -169,7 +171,9 @@ def _displaced(turn: Turn, name: str) -> str:
 
 
 def _changed(turn: Turn, name: str) -> str:
-    moved = (t.path for t in _plan(turn, name) if t.via == "buffer" and turn.look(t.path).digest != t.before)
+    buffers = [target for target in _plan(turn, name) if target.via == "buffer"]
+    found = turn.found(target.path for target in buffers)
+    moved = (target.path for target in buffers if found.get(target.path) != target.before)
     return next((f"{path} changed before the edit was sent" for path in moved), "")
 
 
@@ -246,7 +250,8 @@ def _undo_buffers(turn: Turn, name: str, flight: Inflight, reason: str) -> None:
         _end(turn, name, "failed_without_effect", reason)
         return
     buffers = turn.memory.mirror.buffers
-    if any(target.path not in buffers or turn.look(target.path).digest != target.after for target in targets):
+    found = turn.found(target.path for target in targets)
+    if any(target.path not in buffers or found.get(target.path) != target.after for target in targets):
         lose(turn, name, f"{reason}; the open files were edited meanwhile")
         return
     flight.phase, flight.answered, flight.said = "undo", None, reason
@@ -268,7 +273,7 @@ def _doubt(flight: Inflight) -> str:
 
 
 def _to(turn: Turn, name: str, state: ActionState, reason: str = "", guard: str = "") -> None:
-    found = {target.path: turn.look(target.path).digest for target in _plan(turn, name)} if guard == "" else {}
+    found = turn.found(target.path for target in _plan(turn, name)) if guard == "" else {}
     turn.emit(
         e.ActionMoved(
             action=name, to=state, reason=reason, guard=guard, found=found if state not in ("authorized",) else {}
@@ -302,6 +307,11 @@ def after_success(turn: Turn, name: str) -> None:
     if rest is not None:
         turn.record(rest)
     turn.emit(e.Superseded(proposal=proposal.parent, replaced_by=names))
+    if rest is not None:
+        asking.ask_all(turn, rest)
+    withdraw_decisions(turn, proposal.parent, f"{names[-1]} took its place")
+    if rest is not None:
+        asking.ask_all(turn, rest)
 
 
 def _rest(turn: Turn, whole: Proposal, part: Proposal) -> Proposal | None:

@@ -106,7 +106,7 @@ def is_fresh(turn: Turn, run: ActionEntry) -> bool:
     seen: Mapping[str, str] = json.loads(turn.kept(run.plan.inputs))
     contract, check = turn.contract(run.plan.task), turn.policy().check(run.plan.subject)
     now = input_paths(turn, check, contract)
-    return sorted(seen) == sorted(now) and all(seen[path] in turn.glance(path).names() for path in now)
+    return sorted(seen) == sorted(now) and all(seen[path] in turn.skim(path).names() for path in now)
 
 
 def _listed(turn: Turn, paths: list[str], *, disk: bool) -> str:

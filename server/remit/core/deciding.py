@@ -19,6 +19,9 @@ from remit.core.turn import Turn
 FREE_TEXT = "text"
 """The option under which a free text is recorded."""
 
+NO_TASK = "-"
+"""The option that binds an agent to no task; no task can have this name."""
+
 
 def ask(turn: Turn, agent: str, task: str | None, params: AskParams) -> str:
     """An agent's question; the decision's id."""
@@ -54,7 +57,7 @@ def bind(turn: Turn, agent: str) -> str:
             question=f"Which task is {turn.state.agents[agent].name} to work on?",
             why="Several tasks are active; an agent never chooses its own.",
             options=(
-                e.Option(id="none", title="None of them", effect="It can read, and draft a contract of its own."),
+                e.Option(id=NO_TASK, title="None of them", effect="It can read, and draft a contract of its own."),
                 *(e.Option(id=task, title=task, effect=f"It works under the contract of {task}.") for task in tasks),
             ),
             binding=fingerprint(list(tasks)),
@@ -68,7 +71,8 @@ def result(turn: Turn, name: str) -> DecisionResult:
     entry = turn.state.decisions.get(name)
     if entry is None:
         raise AgentFault("unknown_decision", f"There is no decision {name}.", remedy="Call task_status.")
-    run = turn.state.last_run(entry.asked.subject, entry.asked.task or "") if entry.asked.kind == "run" else None
+    ran = entry.asked.kind == "run" and entry.option not in ("refuse", "not_yet")
+    run = turn.state.last_run(entry.asked.subject, entry.asked.task or "") if ran else None
     shown = None if run is None or entry.state == "pending" else checking.run_view(turn, run)
     settled = entry.state != "pending" and (shown is None or shown.state != "running")
     words = {"pending": f"Not answered yet: call wait_for_decision with {name} again.", "withdrawn": entry.reason}
@@ -168,7 +172,7 @@ def _unknown(turn: Turn, entry: DecisionEntry, option: str, _approval: e.Approva
 
 
 def _bind(turn: Turn, entry: DecisionEntry, option: str, approval: e.Approval) -> None:
-    if option != "none" and entry.asked.agent is not None:
+    if option != NO_TASK and entry.asked.agent is not None:
         turn.emit(e.AgentBound(agent=entry.asked.agent, task=option, approval=approval))
 
 

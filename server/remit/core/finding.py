@@ -74,7 +74,7 @@ def _point(text: str, offset: int) -> tuple[int, int]:
 def in_contract(turn: Turn, task: str, *pointer: str | int) -> tuple[str, Region]:
     """A place in the contract's file as it is now; its top when the text no longer has that place."""
     path = turn.state.contracts[task][1].path
-    text = turn.look(path).text
+    text = turn.glance(path).text
     return path, region_of(text, read_contract(text).at(*pointer)) if text else TOP
 
 

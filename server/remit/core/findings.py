@@ -6,15 +6,16 @@ those of the table in `docs/diagnostics.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import assert_never
 
-from remit.core import activating, checking, deciding, diff, paperwork, reviewing, staleness
+from remit.core import activating, checking, deciding, diff, paperwork, questions, reviewing, staleness
+from remit.core.events import FileOutline
 from remit.core.faults import UserFault
 from remit.core.finding import TOP, Doable, Finding, Region, Severity, agent_name, in_contract, lines_region, short
 from remit.core.permission import Allow, Ask, may_write
 from remit.core.proposal import FileChange, Hunk, Proposal
-from remit.core.state import DecisionEntry, ProposalEntry
+from remit.core.state import ProposalEntry
 from remit.core.text import split_lines
 from remit.core.turn import Turn
 
@@ -36,10 +37,10 @@ def _proposals(turn: Turn) -> Iterator[Finding]:
     for entry in turn.state.open_proposals():
         proposal = turn.proposal(entry.outline.proposal)
         stale = {view.path: view for view in staleness.views(turn, proposal)}
+        clean = all(view.rebase == "clean" for view in stale.values())
         for file in proposal.files:
             if file.origin in stale or (file.op == "rename" and file.path in stale):
-                view = stale.get(file.origin) or stale[file.path]
-                yield from _stale(turn, proposal, file, view.rebase == "clean")
+                yield from _stale(turn, proposal, file, clean)
             else:
                 yield from _pending(turn, entry, proposal, file)
 
@@ -211,52 +212,11 @@ def _refusal(turn: Turn, task: str, agent: str, path: str, code: str) -> Iterato
         yield Finding(kind, contract_path, entry, severity, message, show_file)
 
 
-# --- decisions and outcomes -------------------------------------------------------------------------------------------
-
-
-KINDS: Mapping[str, tuple[str, Severity]] = {
-    "unknown_outcome": ("outcome-unknown", "error"),
-    "protected_path": ("protected-path", "warning"),
-}
-
-
-def _decisions(turn: Turn) -> Iterator[Finding]:
-    for entry in turn.state.pending_decisions():
-        asked = entry.asked
-        code, severity = KINDS.get(asked.kind, ("decision-pending", "warning"))
-        places = []
-        if asked.task in turn.state.contracts:
-            pointer = ("verification",) if asked.kind == "run" else ("taskId",)
-            places.append(in_contract(turn, asked.task, *pointer))
-        if asked.about and asked.about not in {path for path, _ in places} and turn.exists(asked.about):
-            places.append((asked.about, TOP))
-        for path, region in places:
-            others = tuple((p, r, "Also shown here.") for p, r in places if p != path)
-            yield Finding(
-                code,
-                path,
-                region,
-                severity,
-                short(f"{asked.decision}: {asked.question}"),
-                decision_answers(entry),
-                others,
-                {"decision": asked.decision},
-            )
-
-
-def decision_answers(entry: DecisionEntry) -> tuple[Doable, ...]:
-    """What a plain editor can answer: the options, or yes and no where free text was asked for."""
-    asked = entry.asked
-    if not asked.options:
-        return tuple(Doable(f"Answer “{word}”", "decide", asked.decision, option=word) for word in ("yes", "no"))
-    return tuple(Doable(f"{asked.decision}: {o.title}", "decide", asked.decision, option=o.id) for o in asked.options)
-
-
 SOURCES: tuple[Callable[[Turn], Iterator[Finding]], ...] = (
     _proposals,
     _conflicts,
     _refusals,
-    _decisions,
+    questions.decisions,
     paperwork.contracts,
     paperwork.policies,
     paperwork.checks,
@@ -286,3 +246,14 @@ def only_task(turn: Turn) -> str:
         known = ", ".join(sorted(turn.state.contracts)) or "none is active"
         raise UserFault("no_such_task", f"Which task? ({known})", remedy="Name it.")
     return next(iter(turn.state.contracts))
+
+
+def watched(turn: Turn) -> set[str]:
+    """The files that something shown is about: open ones, those of open proposals, contracts and the policy."""
+    proposed = {path for entry in turn.state.open_proposals() for file in entry.outline.files for path in _paths(file)}
+    contracts = {event.path for _, event in turn.state.contracts.values()}
+    return {*turn.memory.mirror.buffers, *proposed, *contracts, activating.POLICY_PATH}
+
+
+def _paths(file: FileOutline) -> tuple[str, ...]:
+    return (file.path,) if file.source is None else (file.path, file.source)

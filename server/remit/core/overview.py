@@ -14,7 +14,6 @@ from remit.core.source import policy as read_policy
 from remit.core.state import ProposalEntry
 from remit.core.turn import Turn
 
-
 ACTIONS = 50
 """The newest actions that the view carries."""
 

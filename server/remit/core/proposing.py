@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from remit.core import applying, codec, diff, patch, paths, place, staleness
+from remit.core import applying, asking, codec, diff, patch, paths, place, staleness
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
 from remit.core.faults import AgentFault, Json
@@ -67,7 +67,7 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
     if replaced is not None:
         turn.emit(e.Superseded(proposal=replaced, replaced_by=(name,)))
         applying.withdraw_decisions(turn, replaced, f"{name} took its place")
-    decisions = tuple(ask_protected(turn, proposal, path, ask) for path, ask in asks.items())
+    decisions = tuple(asking.ask(turn, proposal, path, why) for path, why in asks.items())
     turn.memory.repeats.clear()
     return ProposeResult(
         proposal_id=name,
@@ -320,33 +320,3 @@ def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str)
         remedy="The same patch was refused three times: stop, and ask the human." if again else staleness.REMEDY,
         **data,
     )
-
-
-# --- paths with an approval of their own ------------------------------------------------------------------------------
-
-
-def ask_protected(turn: Turn, proposal: Proposal, path: str, ask: Ask) -> str:
-    """Ask for the own yes that a change of this path needs; the decision's id."""
-    name = turn.state.next_id("D")
-    turn.emit(
-        e.DecisionAsked(
-            decision=name,
-            kind="protected_path",
-            task=proposal.task,
-            agent=proposal.agent,
-            question=f"{proposal.id} changes {path}. Allow this change to be accepted?",
-            why=ask.reason,
-            options=(
-                e.Option(id="refuse", title="Refuse", effect=f"{proposal.id} is withdrawn; nothing is written."),
-                e.Option(
-                    id="allow",
-                    title="Allow this change",
-                    effect=f"{proposal.id}, exactly as it is now, can be reviewed and accepted.",
-                ),
-            ),
-            about=path,
-            subject=proposal.id,
-            binding=proposal.digest(),
-        )
-    )
-    return name

@@ -223,7 +223,7 @@ def _page(
             said = f": {entry.option}{' ' + entry.text if entry.text else ''}" if entry.state == "answered" else ""
             lines.append(f"Decision {entry.asked.decision} ({entry.state}): {entry.asked.question}{said}")
     read = [
-        f"{path} {shown.digest[:12]}…{'' if turn.look(path).is_named(shown.digest) else ' (changed since)'}"
+        f"{path} {shown.digest[:12]}…{'' if turn.glance(path).is_named(shown.digest) else ' (changed since)'}"
         for (who, path), shown in turn.state.receipts.items()
         if who == agent
     ][-PAGE_ENTRIES:]

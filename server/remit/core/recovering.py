@@ -91,7 +91,7 @@ def _tellable(turn: Turn, entry: ActionEntry) -> bool:
 
 
 def _found(turn: Turn, entry: ActionEntry) -> dict[str, str]:
-    return {target.path: turn.look(target.path).digest for target in entry.plan.targets}
+    return turn.found(target.path for target in entry.plan.targets)
 
 
 def _after(entry: ActionEntry) -> dict[str, str]:
@@ -100,8 +100,8 @@ def _after(entry: ActionEntry) -> dict[str, str]:
 
 def _half_on_disk(entry: ActionEntry, found: dict[str, str]) -> bool:
     """Whether each file is wholly old or new, and the new ones are all closed files that can be put back."""
-    whole = all(found[target.path] in (target.before, target.after) for target in entry.plan.targets)
-    new = [target for target in entry.plan.targets if found[target.path] != target.before]
+    whole = all(found.get(target.path) in (target.before, target.after) for target in entry.plan.targets)
+    new = [target for target in entry.plan.targets if found.get(target.path) != target.before]
     return whole and all(target.via == "disk" for target in new)
 
 

@@ -180,9 +180,7 @@ def markdown(found: Report) -> str:
     """The report for people."""
     out = [f"# Report: {_plain(found.task_id)}", "", _plain(found.goal), ""]
     for name, head in _HEADS:
-        out += [f"## {head}", "", *(_item(line) for line in getattr(found, name)), ""]
-        if not getattr(found, name):
-            out[-2:] = ["Nothing.", ""]
+        out += [f"## {head}", "", *([_item(line) for line in getattr(found, name)] or ["Nothing."]), ""]
     if found.refused:
         out += ["## Refused", "", *(_item(line) for line in found.refused), ""]
     out += ["## Scope and guards", ""]

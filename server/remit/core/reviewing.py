@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from remit.core import applying, codec, diff, proposing, staleness
+from remit.core import applying, asking, codec, diff, staleness
 from remit.core import events as e
 from remit.core.faults import Json, UserFault
 from remit.core.model import ABSENT
-from remit.core.permission import Ask, Refuse, may_write
 from remit.core.proposal import FileChange, Proposal, hunks_of, keep
 from remit.core.state import ProposalEntry
 from remit.core.turn import Act, Turn
@@ -42,7 +41,9 @@ def accept(turn: Turn, name: str, act: Act = "accept") -> str:
     entry = _open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
     _demand_free(turn, proposal)
-    _demand_permitted(turn, proposal)
+    if proposal.made != "remit":
+        # The scope may have narrowed since, or a path may have become one that needs its own yes.
+        asking.demand_permitted(turn, proposal)
     chosen = _part(turn, proposal, {subject.hunk}) if subject.hunk else proposal
     demand_fresh(turn, chosen)
     applying.demand_able(turn, chosen)
@@ -102,12 +103,8 @@ def _succeed(turn: Turn, proposal: Proposal, made: Proposal) -> None:
     turn.record(made)
     turn.emit(e.Superseded(proposal=proposal.id, replaced_by=(made.id,)))
     applying.withdraw_decisions(turn, proposal.id, f"{made.id} took its place")
-    if proposal.made == "remit":
-        return
-    contract, policy = turn.contract(proposal.task), turn.policy()
-    for path in made.touches():
-        if isinstance(decision := may_write(path, contract, policy), Ask):
-            proposing.ask_protected(turn, made, path, decision)
+    if proposal.made != "remit":
+        asking.ask_all(turn, made)
 
 
 def can_rebase(turn: Turn, proposal: Proposal) -> bool:
@@ -138,42 +135,6 @@ def _demand_free(turn: Turn, proposal: Proposal) -> None:
                 remedy="Wait for it, or answer its decision.",
                 action=running.plan.action,
             )
-
-
-def _demand_permitted(turn: Turn, proposal: Proposal) -> None:
-    """Scope may have narrowed since the proposal was made; a protected path needs its own yes to this very text."""
-    if proposal.made == "remit":
-        return
-    contract, policy = turn.contract(proposal.task), turn.policy()
-    for path in proposal.touches():
-        decision = may_write(path, contract, policy)
-        if isinstance(decision, Refuse):
-            raise UserFault(decision.code, decision.reason, remedy="Widen the contract first.", path=path)
-    asked = [entry for entry in turn.state.decisions.values() if entry.asked.kind == "protected_path"]
-    own = {entry.asked.about for entry in asked if (entry.asked.subject, entry.option) == (proposal.id, "allow")}
-    line = _line(turn, proposal.id)
-    for entry in sorted(asked, key=lambda entry: entry.state != "pending"):
-        if entry.asked.about not in own and entry.asked.subject in line:
-            if entry.state == "pending":
-                raise UserFault(
-                    "protected_path",
-                    f"{entry.asked.about} needs its own yes first ({entry.asked.decision}).",
-                    remedy="Answer that decision.",
-                    decision=entry.asked.decision,
-                )
-            raise UserFault(
-                "protected_path",
-                f"{entry.asked.about}: what was asked was about {entry.asked.subject}, not about {proposal.id}.",
-                remedy="Reject this one, and have it proposed anew.",
-            )
-
-
-def _line(turn: Turn, name: str) -> list[str]:
-    """A proposal and those it was made from."""
-    names = [name]
-    while (parent := turn.state.proposals[names[-1]].outline.parent) is not None:
-        names.append(parent)
-    return names
 
 
 def demand_fresh(turn: Turn, proposal: Proposal) -> None:

@@ -6,7 +6,8 @@ makes offers. What to say is decided by the modules that are handed a turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -19,6 +20,7 @@ from remit.core.mirror import Mirror
 from remit.core.model import ABSENT, fingerprint
 from remit.core.policy import EMPTY, Policy
 from remit.core.proposal import Proposal
+from remit.core.sight import Sight
 from remit.core.snapshot import Snapshot
 from remit.core.state import State
 
@@ -107,12 +109,12 @@ class Turn:
     memory: Memory
     at: str
     clock: float
-    look: Callable[[str], Snapshot]
-    files: Callable[[], list[str]]
+    sight: Sight
     content: Callable[[str], bytes | None]
     events: list[tuple[int, e.Event]] = field(default_factory=list)
     blobs: dict[str, bytes] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
+    drawing: bool = False
 
     def emit(self, event: e.Event) -> int:
         """Say what happened; the sequence number it gets."""
@@ -127,12 +129,35 @@ class Turn:
         self.blobs[name] = data
         return name
 
+    def look(self, path: str) -> Snapshot:
+        """The file as it is now: what decisions stand on. Raises what the disk refuses."""
+        return self.sight.look(path)
+
     def glance(self, path: str) -> Snapshot:
         """`look` for showing: a file that cannot be looked at is shown as one whose content is in doubt."""
+        return self._quietly(self.sight.glance, path)
+
+    def skim(self, path: str) -> Snapshot:
+        """`glance` at one of very many files; while drawing, what was seen within the last second counts."""
+        return self._quietly(self.sight.skim if self.drawing else self.sight.glance, path)
+
+    def _quietly(self, look: Callable[[str], Snapshot], path: str) -> Snapshot:
         try:
-            return self.look(path)
+            return look(path)
         except Fault:
             return Snapshot(path, ABSENT, "absent", trusted=False)
+
+    def found(self, paths: Iterable[str]) -> dict[str, str]:
+        """What is at each path now, by digest; a file that cannot be read is left out: nothing is known of it."""
+        digests: dict[str, str] = {}
+        for path in paths:
+            with suppress(Fault):
+                digests[path] = self.look(path).digest
+        return digests
+
+    def files(self) -> list[str]:
+        """The workspace's files, as they were within the last second."""
+        return self.sight.list()
 
     def exists(self, path: str) -> bool:
         """Whether there is something to show at `path`."""

@@ -40,6 +40,7 @@ class Mark:
 
     size: int
     mtime_ns: int
+    ctime_ns: int
     inode: int
 
 
@@ -110,7 +111,7 @@ class Disk:
         except OSError as error:
             raise fault(error, path) from error
         _require_regular(found, path)
-        return Mark(found.st_size, found.st_mtime_ns, found.st_ino)
+        return Mark(found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
     def list(self, limit: int) -> _Paths:
         """The first `limit` regular files in path order, less what `.gitignore` files ignore; ask for one more to

@@ -19,7 +19,6 @@ from remit.core.effects import BufferEdit, EditBuffers
 from remit.core.faults import Fault
 from remit.core.finding import Doable, Finding, Region, Severity
 from remit.core.text import Edit, Position, PositionEncoding, Range, Text
-from remit.mediator import Abilities
 
 SOURCE = "remit"
 DOCS = Path(__file__).resolve().with_name("diagnostics.md").as_uri()
@@ -84,16 +83,6 @@ def from_change(change: types.TextDocumentContentChangeEvent) -> Edit:
     if isinstance(change, types.TextDocumentContentChangePartial):
         return Edit(change.text, from_range(change.range))
     return Edit(change.text)
-
-
-def from_capabilities(params: types.InitializeParams) -> Abilities:
-    """What the client can do, as far as it matters for applying."""
-    workspace = params.capabilities.workspace
-    edit = workspace.workspace_edit if workspace else None
-    name = params.client_info.name if params.client_info else ""
-    # The client library of VS Code refuses an edit of another version; what others do is not known (see ux notes).
-    compares = bool(edit and edit.document_changes) and name.startswith("Visual Studio Code")
-    return Abilities(can_edit=bool(workspace and workspace.apply_edit), compares_versions=compares)
 
 
 # --- out --------------------------------------------------------------------------------------------------------------

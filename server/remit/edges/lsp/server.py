@@ -17,28 +17,34 @@ from typing import Any
 
 from lsprotocol import types
 from pydantic import ValidationError
-from pygls import uris as pygls_uris
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from remit.core import report
 from remit.core.effects import EditBuffers, Edited, RunCheck
 from remit.core.faults import Fault, UserFault, WorldFault
-from remit.core.finding import Doable
 from remit.core.overview import overview
-from remit.core.state import DecisionEntry
-from remit.core.text import PositionEncoding
-from remit.edges.lsp import convert
+from remit.edges.lsp import client, convert
 from remit.edges.lsp.convert import Uris
+from remit.edges.lsp.prompts import Prompts
 from remit.edges.lsp.view import View
 from remit.edges.lsp.wire import Protocol, loop
-from remit.mediator import COMMANDS, Abilities, Command
+from remit.mediator import COMMANDS, Command
 from remit.session import Session
+
+STIRRED = 1.0
+"""Seconds between looks at the files that are shown."""
 
 BURST = 0.03
 """Seconds in which changes are gathered before the editor is told: a keystroke is not delayed by drawing."""
 
 log = logging.getLogger(__name__)
+
+
+REFRESH: Mapping[str, Callable[[LanguageServer], Any]] = {
+    "diagnostics": lambda server: server.workspace_diagnostic_refresh(None),
+    "lenses": lambda server: server.workspace_code_lens_refresh(None),
+}
 
 
 @dataclass(slots=True)
@@ -61,11 +67,11 @@ class Door:
     session: Session | None = None
     view: View | None = None
     fault: Fault | None = None
-    prompts: bool = True
-    refreshes: tuple[Callable[[], Any], ...] = ()
+    prompts: Prompts | None = None
+    refreshes: tuple[Callable[[LanguageServer], Any], ...] = ()
     versioned: bool = True
+    watching: bool = False
     warned: set[str] = field(default_factory=set)
-    prompted: dict[str, str] = field(default_factory=dict)
     waiting: asyncio.TimerHandle | None = None
     tasks: set[asyncio.Future[Any]] = field(default_factory=set)
 
@@ -78,7 +84,7 @@ class Door:
     # --- life ---------------------------------------------------------------------------------------------------------
 
     def on_initialize(self, params: types.InitializeParams) -> None:
-        root = _root(params)
+        root = client.root(params)
         if root is None:
             self.fault = UserFault("no_workspace", "Remit needs a workspace folder.", remedy="Open a folder.")
             return
@@ -90,37 +96,24 @@ class Door:
         self._wire(self.session, params, root)
 
     def _wire(self, session: Session, params: types.InitializeParams, root: Path) -> None:
-        capabilities, options = params.capabilities, _options(params)
-        text, workspace = capabilities.text_document, capabilities.workspace
-        self.versioned = bool(workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes)
-        refreshed = bool(workspace and workspace.diagnostics and workspace.diagnostics.refresh_support)
-        self.prompts = options.get("prompts", True) is not False
+        options, able = client.options(params), client.abilities(params)
+        self.versioned, self.watching = client.versioned(params), client.watches(params)
+        self.refreshes = tuple(REFRESH[name] for name in client.refreshes(params))
         self.view = View(
             session,
             Uris(Path(os.path.realpath(root))),
-            # Neovim pulls after an edit but cannot be told to pull again: it would not see what an agent proposes.
-            pulls=refreshed and bool(text and text.diagnostic),
+            pulls=client.pulls(params),
             hints=options.get("outsideScope", True) is not False,
             publish=self.server.text_document_publish_diagnostics,
         )
-        refreshes: list[Callable[[], Any]] = []
-        if refreshed:
-            refreshes.append(lambda: self.server.workspace_diagnostic_refresh(None))
-        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
-            refreshes.append(lambda: self.server.workspace_code_lens_refresh(None))
-        self.refreshes = tuple(refreshes)
+        if options.get("prompts", True) is not False:
+            self.prompts = Prompts(self.server, session, self.keep, self.say, self.moved)
         session.edit, session.run = self.edit, lambda effect: self.opener.run(effect, session)
         session.wake = self.wake
         session.subscribe(self.moved)
-        client = params.client_info
-        session.attach(
-            "editor",
-            client.name if client else "unknown editor",
-            (client.version if client else None) or "",
-            _encoding(self.server),
-            convert.from_capabilities(params),
-            _guards(convert.from_capabilities(params)),
-        )
+        info = params.client_info
+        name, version = (info.name, info.version or "") if info else ("unknown editor", "")
+        session.attach("editor", name, version, client.encoding(self.server), able, client.guards(able))
 
     def on_initialized(self, _params: types.InitializedParams) -> None:
         if self.session is None:
@@ -128,11 +121,27 @@ class Door:
                 self.say(types.MessageType.Warning, str(self.fault))
             return
         self.keep(asyncio.ensure_future(self.opener.begin(self.session)))
+        self.keep(asyncio.ensure_future(self.watch(self.session)))
         self.moved()
+
+    async def watch(self, session: Session) -> None:
+        """Notice what other programs write: the client tells, and what is shown is looked at once a second."""
+        if self.watching:
+            every = types.FileSystemWatcher(glob_pattern="**/*")
+            options = types.DidChangeWatchedFilesRegistrationOptions(watchers=[every])
+            registration = types.Registration("remit-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            params = types.RegistrationParams(registrations=[registration])
+            self.keep(asyncio.ensure_future(self.server.client_register_capability_async(params)))
+        while True:
+            await asyncio.sleep(STIRRED)
+            if session.stirred():
+                self.moved()
 
     def on_shutdown(self, _params: None) -> None:
         if self.waiting is not None:
             self.waiting.cancel()
+        for task in list(self.tasks):
+            task.cancel()
 
     def keep(self, task: asyncio.Future[Any]) -> None:
         self.tasks.add(task)
@@ -193,7 +202,7 @@ class Door:
 
     def on_watched(self, _params: types.DidChangeWatchedFilesParams) -> None:
         if self.session is not None:
-            self.session.mediator.forget()
+            self.session.mediator.sight.forget()
             self.moved()
 
     def _path(self, uri: str) -> str | None:
@@ -220,37 +229,10 @@ class Door:
         session, view = self.ready()
         view.push()
         for refresh in self.refreshes:
-            refresh()
+            refresh(self.server)
         self.server.protocol.notify("remit/changed", {"seq": session.mediator.state.seq})
-        if self.prompts:
-            self.prompt(session)
-
-    def prompt(self, session: Session) -> None:
-        """Show each new decision once; dismissed is not answered, it stays in the diagnostics."""
-        pending = {entry.asked.decision: entry for entry in session.mediator.state.pending_decisions()}
-        self.prompted = {name: offer for name, offer in self.prompted.items() if name in pending}
-        for name, entry in pending.items():
-            if name not in self.prompted and entry.asked.options:
-                self.keep(asyncio.ensure_future(self._prompt(session, entry)))
-
-    async def _prompt(self, session: Session, entry: DecisionEntry) -> None:
-        asked = entry.asked
-        offer = self.prompted[asked.decision] = session.offer(Doable("", "decide", asked.decision))
-        params = types.ShowMessageRequestParams(
-            type=types.MessageType.Warning,
-            message=f"{asked.decision}: {asked.question}" + (f"\n{asked.why}" if asked.why else ""),
-            actions=[types.MessageActionItem(option.title) for option in asked.options],
-        )
-        answer = await self.server.window_show_message_request_async(params)
-        if answer is None:
-            return
-        try:
-            session.command("decide", Command(offer=offer, option=answer.title))
-        except Fault as fault:
-            if fault.code == "approval_stale":
-                self.prompted.pop(asked.decision, None)
-                self.moved()
-            self.say(types.MessageType.Warning, str(fault))
+        if self.prompts is not None:
+            self.prompts.draw()
 
     def wake(self, seconds: float) -> None:
         session, _ = self.ready()
@@ -389,29 +371,3 @@ def _command(door: Door, name: str) -> Callable[..., Any]:
 
 def _first(arguments: tuple[Any, ...]) -> Any:
     return arguments[0] if arguments else None
-
-
-# --- what the client said ---------------------------------------------------------------------------------------------
-
-
-def _root(params: types.InitializeParams) -> Path | None:
-    folders = params.workspace_folders or []
-    uri = folders[0].uri if folders else params.root_uri
-    path = pygls_uris.to_fs_path(uri) if uri else params.root_path
-    return Path(path) if path else None
-
-
-def _options(params: types.InitializeParams) -> Mapping[str, Any]:
-    """`initializationOptions`: prompts, outsideScope (both true unless said otherwise)."""
-    options = params.initialization_options
-    return options if isinstance(options, dict) else {}
-
-
-def _encoding(server: LanguageServer) -> PositionEncoding:
-    chosen = str(getattr(server.workspace.position_encoding, "value", server.workspace.position_encoding))
-    return {"utf-8": "utf-8", "utf-32": "utf-32"}.get(chosen, "utf-16")  # type: ignore[return-value]
-
-
-def _guards(abilities: Abilities) -> tuple[str, ...]:
-    edits = "versioned edits" if abilities.compares_versions else "edits verified after"
-    return ("journal durable before each answer", f"editor: {edits}", "checks: no sandbox")
