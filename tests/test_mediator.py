@@ -479,6 +479,16 @@ def test_what_is_out_of_scope_now_is_not_applied() -> None:
     assert bench.story(start) == ["contract_activated"]
 
 
+def test_a_file_that_cannot_be_read_any_more_is_the_humans() -> None:
+    bench, start = edited(PAIR, PAIR_NEW, open=("src/a.txt",))
+    bench.accept("P1")
+    bench.disk.unreadable.add("src/a.txt")
+    bench.type("src/a.txt", 0, 0, "mine ")
+    bench.play()
+    assert bench.story(start) == LOST
+    assert bench.disk.files["src/b.txt"] == b"b\n"
+
+
 def test_two_proposals_for_one_file_the_first_apply_wins() -> None:
     bench, _ = edited({NAME: "a\n"}, {NAME: "b\n"}, open=(NAME,))
     bench.propose({NAME: "c\n"})
@@ -621,6 +631,40 @@ def test_a_yes_is_for_one_text_and_another_text_asks_again() -> None:
     assert bench.disk.files[SETTINGS] == b'{"a": 2}\n'
 
 
+def mixed_loud() -> Bench:
+    bench = desk({NAME: "a\n", SETTINGS: "{}\n"}, contract=contract_text(scope=["src/", ".vscode/"]))
+    bench.propose({NAME: "b\n", SETTINGS: "{ }\n"})
+    bench.decide("D1", "allow")
+    return bench
+
+
+def test_a_rest_without_the_protected_path_needs_no_yes_of_its_own() -> None:
+    bench = mixed_loud()
+    bench.accept("P1", "P1.2")
+    bench.accept("P3")
+    assert (bench.disk.files[NAME], bench.disk.files[SETTINGS]) == (b"b\n", b"{ }\n")
+
+
+def test_a_rest_with_the_protected_path_is_asked_about_anew() -> None:
+    bench = mixed_loud()
+    bench.accept("P1", "P1.1")
+    assert refused(lambda: bench.accept("P3")) == "protected_path"
+    bench.decide("D2", "allow")
+    bench.accept("P3")
+    assert (bench.disk.files[NAME], bench.disk.files[SETTINGS]) == (b"b\n", b"{ }\n")
+
+
+def test_a_path_that_the_policy_protects_later_needs_a_proposal_that_was_asked_about() -> None:
+    bench = desk({NAME: "a\n", POLICY_PATH: '[protect]\nloud = ["src/"]\n'})
+    bench.propose({NAME: "b\n"})
+    bench.activate(POLICY_PATH)
+    assert refused(lambda: bench.accept("P1")) == "protected_path"
+    bench.propose({NAME: "b\n"}, replaces="P1")
+    bench.decide("D1", "allow")
+    bench.accept("P2")
+    assert bench.disk.files[NAME] == b"b\n"
+
+
 POLICY = '[checks.tests]\nargv = ["run-tests", "src"]\n\n[checks.look]\nkind = "human"\n'
 VERIFICATION = {"allowed": ["tests", "look"], "forbidden": ["build"]}
 
@@ -647,6 +691,7 @@ def test_an_allowed_run_is_recorded_and_goes_stale_with_its_inputs() -> None:
     run = bench.call("wait_for_decision", decisionId="D1")["run"]
     assert (run["state"], run["fresh"], run["output"]) == ("passed", True, "ok\n")
     bench.disk.files[NAME] = b"b\n"
+    bench.clock.advance(1.1)
     assert {c["checkId"]: c["status"] for c in bench.call("list_checks")["checks"]}["tests"] == "stale"
 
 

@@ -115,7 +115,9 @@ def _lock(where: Place, role: str, *, take_over: bool) -> Lock:
     until = time.monotonic() + TAKE_OVER
     asked = 0
     while isinstance(found := Lock.take(where.lock, role), Held):
-        if not take_over or found.role != "headless" or time.monotonic() > until:
+        # Without a role the holder is only just taking or letting go of it: who it is will show.
+        patient = take_over and found.role in ("headless", "") and time.monotonic() < until
+        if not patient:
             raise WorldFault(
                 "workspace_owned",
                 f"Another Remit session (process {found.pid}, {found.role}) owns this workspace.",
@@ -123,7 +125,7 @@ def _lock(where: Place, role: str, *, take_over: bool) -> Lock:
                 pid=found.pid,
                 role=found.role,
             )
-        if asked != found.pid and _ask_to_yield(where):
+        if found.role and asked != found.pid and _ask_to_yield(where):
             asked = found.pid
         threading.Event().wait(0.05)
     return found

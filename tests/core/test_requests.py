@@ -96,8 +96,9 @@ def test_the_tables_leave_no_model_out() -> None:
 @pytest.mark.parametrize(("kind", "raw"), GOOD)
 def test_let_in_and_written_again(kind: type[Model], raw: dict[str, Any]) -> None:
     read = kind.model_validate(raw)
-    assert kind.model_validate(read.wire()).wire() == read.wire()
-    assert {name: value for name, value in raw.items() if value is not None}.items() <= read.wire().items()
+    written = read.model_dump(mode="json", by_alias=True)
+    assert kind.model_validate(written) == read
+    assert raw.items() <= written.items()
 
 
 @pytest.mark.parametrize(("kind", "raw", "where"), BAD)

@@ -72,8 +72,9 @@ def objects(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_has_schemas_for_its_doors(name: str) -> None:
-    for kind, mode in ((VERBS[name].params, "validation"), (VERBS[name].result, "serialization")):
-        schema = kind.model_json_schema(by_alias=True, mode="validation" if mode == "validation" else "serialization")
+    params = VERBS[name].params.model_json_schema(by_alias=True)
+    result = VERBS[name].result.model_json_schema(by_alias=True, mode="serialization")
+    for schema in (params, result):
         assert json.loads(json.dumps(schema)) == schema
         for model in objects(schema):
             assert (model["type"], model["additionalProperties"]) == ("object", False)

@@ -62,7 +62,10 @@ say("opened", { clients = #vim.lsp.get_clients({ name = "remit" }), server = cli
 
 until_true("the proposed change", shown("patch-pending"))
 local before = vim.api.nvim_buf_get_lines(0, 0, -1, false)
-say("pending", { codes = codes(), lines = before, severity = vim.diagnostic.get(0)[1].severity })
+local there = vim.diagnostic.get(0)[1]
+vim.api.nvim_win_set_cursor(0, { there.lnum + 1, there.col })
+local hover = client:request_sync("textDocument/hover", vim.lsp.util.make_position_params(0, client.offset_encoding), 15000, 0)
+say("pending", { codes = codes(), lines = before, hover = hover and hover.result.contents.value })
 
 local titles = act("patch-pending", "Accept")
 until_true("the accepted text", function()

@@ -211,7 +211,7 @@ async def test_contract_invalid_at_the_exact_place_with_a_fix(desk: Desk) -> Non
     found = await desk.shown("t.contract.json", "contract-invalid")
     assert [(spot(one), one.message[:24]) for one in found] == [
         ((0, 0, 0, 1), "“goal” is missing."),
-        ((1, 11, 1, 14), "“taskId”: String should "),
+        ((1, 11, 1, 14), "“taskId”: use 1 to 64 le"),
         ((2, 1, 2, 7), "Unknown field “gaol”."),
         ((3, 36, 3, 46), "Unknown right “read_fle”"),
     ]

@@ -18,7 +18,8 @@ from typing import Any
 from world import CONTRACT, World
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent.parent / "docs" / "editors.md"
+ROOT = HERE.parent.parent
+DOCS = ROOT / "docs" / "editors.md"
 GUIDE = "# Guide\n\nOne line.\nTwo lines.\n"
 
 
@@ -67,6 +68,10 @@ async def step(process: Process, name: str) -> dict[str, Any]:
     return found
 
 
+def test_the_readme_shows_the_same_lines() -> None:
+    assert f"```lua\n{snippet()}```" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
 async def test_neovim_activates_sees_and_accepts_and_saves_nothing(world: World) -> None:
     world.put(".git/HEAD", "ref: refs/heads/main\n")
     world.put("task.contract.json", json.dumps({**CONTRACT, "writeScope": ["docs/"]}, indent=2))
@@ -85,6 +90,8 @@ async def test_neovim_activates_sees_and_accepts_and_saves_nothing(world: World)
 
         pending = await step(process, "pending")
         assert pending["lines"] == ["# Guide", "", "One line.", "Two lines."]
+        assert pending["codes"] == ["patch-pending"]
+        assert "-One line.\n+One better line.\n" in pending["hover"]
         accepted = await step(process, "accepted")
         assert accepted["lines"] == ["# Guide", "", "One better line.", "Two lines."]
         assert (accepted["modified"], accepted["disk"]) == (True, pending["lines"])

@@ -7,7 +7,6 @@ only compared with what the buffer holds. What to do after a crash is `core/reco
 from __future__ import annotations
 
 from remit.core import asking
-from remit.core import asking
 from remit.core import events as e
 from remit.core import proposal as proposals
 from remit.core.action import ActionState
@@ -307,8 +306,6 @@ def after_success(turn: Turn, name: str) -> None:
     if rest is not None:
         turn.record(rest)
     turn.emit(e.Superseded(proposal=proposal.parent, replaced_by=names))
-    if rest is not None:
-        asking.ask_all(turn, rest)
     withdraw_decisions(turn, proposal.parent, f"{names[-1]} took its place")
     if rest is not None:
         asking.ask_all(turn, rest)

@@ -1,0 +1,110 @@
+"""The mirror of open buffers: trusted only while the client's story adds up."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from remit.core.mirror import Mirror
+from remit.core.model import ABSENT
+from remit.core.text import Edit, Position, Range
+
+NAME = "a.txt"
+
+
+def at(line: int, start: int, end: int | None = None) -> Range:
+    return Range(Position(line, start), Position(line, start if end is None else end))
+
+
+def sha(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def opened(text: str, disk: bytes | None, version: int = 1) -> Mirror:
+    mirror = Mirror()
+    mirror.open(NAME, version, text, disk, 1.0)
+    return mirror
+
+
+def test_a_buffers_digest_is_of_what_a_save_would_write() -> None:
+    assert opened("a\n", b"a\n").buffers[NAME].digest() == sha(b"a\n")
+    bom = opened("a\n", b"\xef\xbb\xbfa\n").buffers[NAME]
+    assert (bom.digest(), bom.loaded) == (sha(b"\xef\xbb\xbfa\n"), sha(b"\xef\xbb\xbfa\n"))
+    wide = opened("ä\n", "ä\n".encode("utf-16-le").join([b"\xff\xfe", b""])).buffers[NAME]
+    assert wide.digest() == sha(b"\xff\xfe" + "ä\n".encode("utf-16-le"))
+    assert opened("new\n", None).buffers[NAME].loaded == ABSENT
+
+
+def test_a_digest_is_worked_out_once_a_version() -> None:
+    mirror = opened("a\n", b"a\n")
+    buffer = mirror.buffers[NAME]
+    first = buffer.digest()
+    assert buffer.digest() is first
+    mirror.change(NAME, 2, [Edit("b", at(0, 0, 1))], 2.0)
+    assert buffer.digest() == sha(b"b\n")
+    assert (buffer.version, buffer.changed_at, buffer.trusted) == (2, 2.0, True)
+
+
+@pytest.mark.parametrize("version", [1, 0, -3])
+def test_a_version_that_does_not_go_up_is_not_trusted(version: int) -> None:
+    mirror = opened("a\n", b"a\n")
+    assert mirror.change(NAME, version, [Edit("b", at(0, 0))], 2.0) == f"version {version} came after version 1"
+    buffer = mirror.buffers[NAME]
+    assert (buffer.trusted, str(buffer.text), buffer.version) == (False, "a\n", 1)
+
+
+def test_doubt_stays_until_the_whole_text_is_told() -> None:
+    mirror = opened("a\n", b"a\n")
+    mirror.change(NAME, 1, [Edit("b", at(0, 0))], 2.0)
+    mirror.change(NAME, 5, [Edit("c", at(0, 0))], 3.0)
+    assert mirror.buffers[NAME].trusted is False
+    assert mirror.change(NAME, 6, [Edit("lost", at(0, 0)), Edit("all of it\n"), Edit("really ", at(0, 0))], 4.0) is None
+    buffer = mirror.buffers[NAME]
+    assert (buffer.trusted, str(buffer.text)) == (True, "really all of it\n")
+
+
+def test_a_change_that_no_text_could_have_is_doubt() -> None:
+    mirror = opened("a\n", b"a\n")
+    backwards = Range(Position(0, 1), Position(0, 0))
+    assert mirror.change(NAME, 2, [Edit("b", backwards)], 2.0)
+    assert mirror.buffers[NAME].trusted is False
+
+
+def test_a_document_changed_before_it_was_opened_is_unknown() -> None:
+    mirror = Mirror()
+    assert mirror.change(NAME, 3, [Edit("b", at(0, 0))], 1.0) == "changed before it was opened"
+    assert (mirror.unknown, mirror.buffers) == ({NAME}, {})
+    assert mirror.change(NAME, 4, [Edit("all of it\n")], 2.0) is None
+    assert (mirror.unknown, str(mirror.buffers[NAME].text)) == (set(), "all of it\n")
+
+
+def test_saving_and_closing_what_nobody_opened_is_said() -> None:
+    mirror = Mirror()
+    assert mirror.saved(NAME, b"x\n") is False
+    assert mirror.unknown == {NAME}
+    assert mirror.close(NAME) is False
+    assert mirror.unknown == set()
+
+
+def test_a_save_makes_the_disk_what_the_buffer_stands_on() -> None:
+    mirror = opened("a\n", b"a\n")
+    mirror.change(NAME, 2, [Edit("b", at(0, 0, 1))], 2.0)
+    assert mirror.buffers[NAME].loaded == sha(b"a\n")
+    assert mirror.saved(NAME, b"b\n") is True
+    assert mirror.buffers[NAME].loaded == sha(b"b\n")
+
+
+def test_a_save_in_another_encoding_is_learnt() -> None:
+    mirror = opened("ä\n", "ä\n".encode())
+    assert mirror.saved(NAME, b"\xef\xbb\xbf" + "ä\n".encode()) is True
+    assert mirror.buffers[NAME].digest() == sha(b"\xef\xbb\xbf" + "ä\n".encode())
+
+
+def test_opened_again_is_told_anew_and_closed_is_gone() -> None:
+    mirror = opened("a\n", b"a\n", version=7)
+    mirror.change(NAME, 3, [Edit("b", at(0, 0))], 2.0)
+    mirror.open(NAME, 1, "c\n", b"a\n", 3.0)
+    assert (mirror.buffers[NAME].trusted, mirror.buffers[NAME].version) == (True, 1)
+    assert mirror.close(NAME) is True
+    assert mirror.buffers == {}

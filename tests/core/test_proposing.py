@@ -1,0 +1,398 @@
+"""`core.proposing`: what becomes a proposal and how it is bound, and every refusal with what it takes to go on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from fakes import Bench, MemoryDisk, contract_text, desk, sha
+from remit.core import codec
+from remit.core.effects import DiskChange
+from remit.core.faults import AgentFault, Json
+from remit.core.model import ABSENT
+from remit.core.text import Edit
+
+TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
+FILES = {"src/a": TEXT, "src/b": "b\n", "other/c": "c\n", "src/dos": "one\r\ntwo\r\n"}
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return desk(FILES)
+
+
+def refused(bench: Bench, code: str, **params: Any) -> dict[str, Json]:
+    """The data of a refusal; it must be this one, and leave nothing but a record of itself."""
+    before, stories = dict(bench.disk.files), bench.seq
+    with pytest.raises(AgentFault) as caught:
+        bench.call("propose_patch", **params)
+    fault = caught.value
+    assert (fault.code, len(fault.message) <= 100) == (code, True), fault
+    assert bench.disk.files == before and not bench.state.proposals
+    assert bench.story(stories) in ([], ["refused"])
+    return {**fault.data, "remedy": fault.remedy}
+
+
+def whole(path: str, content: str | None, base: str | None = None) -> dict[str, Any]:
+    return {"files": [{"path": path, "content": content}], "bases": {} if base is None else {path: base}}
+
+
+def change(old: str, new: str, path: str = "src/a") -> str:
+    return f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
+
+
+def stale_view(data: dict[str, Json]) -> dict[str, Json]:
+    """What moved, in the one file that is stale."""
+    views = data["stale"]
+    assert isinstance(views, list) and len(views) == 1 and isinstance(views[0], dict)
+    return views[0]
+
+
+def result_of(bench: Bench, name: str, file: int = 0) -> str:
+    turn = bench.session.peek()
+    made = turn.proposal(name).files[file]
+    return codec.decode_as(turn.kept(made.result), made.encoding())
+
+
+# --- what is made -----------------------------------------------------------------------------------------------------
+
+
+def test_a_whole_text_becomes_hunks_bound_to_what_was_there(bench: Bench) -> None:
+    new = TEXT.replace("two", "TWO").replace("six", "SIX")
+    answer = bench.call("propose_patch", note="Louder.", **whole("src/a", new, sha(TEXT)))
+    assert answer["files"] == [{"path": "src/a", "op": "modify", "base": sha(TEXT), "result": sha(new)}]
+    assert [(h["id"], h["oldStart"], h["oldLines"], h["newStart"], h["state"]) for h in answer["hunks"]] == [
+        ("P1.1", 2, 1, 2, "pending"),
+        ("P1.2", 6, 1, 6, "pending"),
+    ]
+    assert bench.session.peek().proposal("P1").note == "Louder."
+    assert bench.disk.files["src/a"] == TEXT.encode() and bench.story()[-1] == "proposed"
+
+
+def test_hunks_are_numbered_through_all_files(bench: Bench) -> None:
+    files = [{"path": "src/a", "content": "1\n" + TEXT + "8\n"}, {"path": "src/b", "content": "B\n"}]
+    answer = bench.call("propose_patch", files=files, bases={"src/a": sha(TEXT), "src/b": sha("b\n")})
+    assert [(h["id"], h["path"]) for h in answer["hunks"]] == [("P1.1", "src/a"), ("P1.2", "src/a"), ("P1.3", "src/b")]
+
+
+def test_a_unified_diff_and_an_envelope_make_the_same_change(bench: Bench) -> None:
+    unified = "--- a/src/a\n+++ b/src/a\n@@ -1,3 +1,3 @@\n one\n-two\n+TWO\n three\n"
+    for patch in (unified, change("two", "TWO")):
+        answer = bench.call("propose_patch", patch=patch, bases={"src/a": sha(TEXT)})
+        assert answer["files"][0]["result"] == sha(TEXT.replace("two", "TWO"))
+
+
+def test_a_patch_that_was_placed_elsewhere_says_so(bench: Bench) -> None:
+    patch = "--- a/src/a\n+++ b/src/a\n@@ -4,3 +4,3 @@\n one\n-two\n+TWO\n three\n"
+    answer = bench.call("propose_patch", patch=patch, bases={"src/a": sha(TEXT)})
+    assert answer["hunks"][0]["placed"] == "offset(-3)"
+
+
+def test_a_full_blob_id_of_git_is_a_binding(bench: Bench) -> None:
+    head = f"diff --git a/src/b b/src/b\nindex {codec.blob_id(b'b' + chr(10).encode())}..{'0' * 40} 100644\n"
+    patch = head + "--- a/src/b\n+++ b/src/b\n@@ -1 +1 @@\n-b\n+B\n"
+    assert bench.call("propose_patch", patch=patch)["files"][0]["base"] == sha("b\n")
+
+
+def test_a_file_is_created_deleted_and_renamed(bench: Bench) -> None:
+    created = bench.call("propose_patch", **whole("src/new", "n\n", ABSENT))
+    assert created["files"] == [{"path": "src/new", "op": "create", "base": ABSENT, "result": sha("n\n")}]
+    empty = bench.call("propose_patch", **whole("src/empty", "", ABSENT))
+    assert len(empty["hunks"]) == 1
+    deleted = bench.call("propose_patch", **whole("src/b", None, sha("b\n")))
+    assert deleted["files"] == [{"path": "src/b", "op": "delete", "base": sha("b\n"), "result": ABSENT}]
+    patch = "diff --git a/src/b b/src/z\nsimilarity index 100%\nrename from src/b\nrename to src/z\n"
+    renamed = bench.call("propose_patch", patch=patch, bases={"src/b": sha("b\n")})
+    assert renamed["files"] == [
+        {"path": "src/z", "op": "rename", "source": "src/b", "base": sha("b\n"), "result": sha("b\n")}
+    ]
+
+
+def test_a_created_file_in_a_patch_needs_no_binding(bench: Bench) -> None:
+    patch = "*** Begin Patch\n*** Add File: src/new\n+n\n*** End Patch\n"
+    assert bench.call("propose_patch", patch=patch)["files"][0]["op"] == "create"
+
+
+def test_the_line_ends_of_a_file_are_not_changed_by_the_way(bench: Bench) -> None:
+    answer = bench.call("propose_patch", **whole("src/dos", "one\nTWO\n", sha("one\r\ntwo\r\n")))
+    assert answer["files"][0]["result"] == sha("one\r\nTWO\r\n")
+    assert [(h["oldStart"], h["placed"]) for h in answer["hunks"]] == [(2, "line_ends")]
+
+
+def test_unsaved_text_is_what_a_patch_is_made_from(bench: Bench) -> None:
+    bench.open("src/a")
+    bench.type("src/a", 0, 0, "zero\n")
+    answer = bench.call("propose_patch", patch=change("two", "TWO"), bases={"src/a": sha("zero\n" + TEXT)})
+    assert answer["hunks"][0]["oldStart"] == 3
+
+
+def test_a_byte_order_mark_and_an_encoding_stay(bench: Bench) -> None:
+    data = codec.MARKED[1].bom + "é\n".encode("utf-16-le")
+    bench.disk.files["src/wide"] = data
+    name = bench.propose({"src/wide": "é日\n"})
+    made = bench.session.peek().proposal(name).files[0]
+    assert made.result == sha(codec.MARKED[1].bom + "é日\n".encode("utf-16-le"))
+
+
+def test_a_new_one_takes_the_place_of_a_pending_one(bench: Bench) -> None:
+    old = bench.propose({"src/a": TEXT + "8\n"})
+    answer = bench.call("propose_patch", replaces=old, **whole("src/a", TEXT + "9\n", sha(TEXT)))
+    assert (bench.state.proposals[old].state, answer["proposalId"]) == ("superseded", "P2")
+    assert bench.state.hunks == {"P1.1": "replaced", "P2.1": "pending"}
+    with pytest.raises(AgentFault) as again:
+        bench.call("propose_patch", replaces=old, **whole("src/a", "x\n", sha(TEXT)))
+    assert (again.value.code, again.value.data["state"]) == ("not_pending", "superseded")
+
+
+def test_nobody_replaces_what_another_agent_proposed(bench: Bench) -> None:
+    old = bench.propose({"src/a": TEXT + "8\n"})
+    other = bench.connect("agent-0002", "other")
+    with pytest.raises(AgentFault) as caught:
+        bench.call("propose_patch", other, replaces=old, **whole("src/a", "x\n", sha(TEXT)))
+    assert caught.value.code == "unknown_proposal" and bench.state.proposals[old].open
+
+
+def test_without_an_editor_it_waits_and_says_so() -> None:
+    bench = desk(FILES)
+    alone = bench.restart(mode="headless")
+    alone.connect()
+    answer = alone.call("propose_patch", **whole("src/b", "B\n", sha("b\n")))
+    assert "No editor is open" in answer["next"]
+
+
+@settings(max_examples=100)
+@given(old=st.text(alphabet="ab\n\ré", max_size=12), new=st.text(alphabet="ab\né", max_size=12))
+def test_what_was_proposed_is_what_the_hunks_make(old: str, new: str) -> None:
+    bench = desk({"src/a": old})
+    assume(not codec.same_text(old, new))
+    name = bench.propose({"src/a": new})
+    made = bench.session.peek().proposal(name).files[0]
+    assert made.text(old) == result_of(bench, name)
+    assert codec.same_text(result_of(bench, name), new)
+
+
+# --- what is refused --------------------------------------------------------------------------------------------------
+
+
+def test_a_change_without_a_base_is_refused(bench: Bench) -> None:
+    data = refused(bench, "missing_base_hash", **whole("src/a", "x\n"))
+    assert data["path"] == "src/a"
+    assert refused(bench, "missing_base_hash", patch=change("two", "TWO"))["path"] == "src/a"
+
+
+def test_a_stale_change_is_told_what_moved_and_that_it_still_fits(bench: Bench) -> None:
+    base = bench.call("read_file", path="src/a")["digest"]
+    bench.open("src/a")
+    bench.type("src/a", 6, 0, "SEVEN ")
+    data = refused(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base})
+    now = sha(TEXT.replace("seven", "SEVEN seven"))
+    assert (data["path"], data["current"]) == ("src/a", now)
+    view = stale_view(data)
+    assert (view["base"], view["current"], view["origin"], view["rebase"]) == (sha(TEXT), now, "buffer v2", "clean")
+    assert "-seven\n+SEVEN seven\n" in str(view["diff"]) and view["lineEndsOnly"] is False
+
+
+@pytest.mark.parametrize(
+    ("read", "typed", "rebase"),
+    [(True, "TWO and a half\n", "conflict"), (True, TEXT, "clean"), (False, "TWO and a half\n", "not_possible")],
+)
+def test_a_stale_change_is_told_whether_a_rebase_would_do(bench: Bench, read: bool, typed: str, rebase: str) -> None:
+    base = bench.call("read_file", path="src/a")["digest"] if read else sha(TEXT)
+    new = "0\n" + TEXT if rebase == "clean" else TEXT.replace("two\n", typed)
+    bench.disk.files["src/a"] = new.encode()
+    view = stale_view(refused(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base}))
+    assert view["rebase"] == rebase
+    assert bool(view["diff"]) == read
+
+
+def test_line_ends_alone_are_named(bench: Bench) -> None:
+    base = bench.call("read_file", path="src/a")["digest"]
+    bench.disk.files["src/a"] = TEXT.replace("\n", "\r\n").encode()
+    assert stale_view(refused(bench, "stale", **whole("src/a", "x\n", base)))["lineEndsOnly"] is True
+
+
+def test_a_clean_buffer_has_the_disks_name_too_and_a_dirty_one_has_not(bench: Bench) -> None:
+    bench.open("src/dos", "one\ntwo\n")
+    assert bench.call("propose_patch", **whole("src/dos", "1\n2\n", sha("one\r\ntwo\r\n")))["proposalId"] == "P1"
+    bench.type("src/dos", 0, 0, "x")
+    with pytest.raises(AgentFault) as caught:
+        bench.call("propose_patch", **whole("src/dos", "1\n2\n", sha("one\r\ntwo\r\n")))
+    assert caught.value.code == "stale"
+
+
+def test_the_third_equal_refusal_in_a_row_says_stop(bench: Bench) -> None:
+    ask = whole("src/a", "x\n", sha("never"))
+    remedies = [str(refused(bench, "stale", **ask)["remedy"]) for _ in range(3)]
+    assert ["stop" in remedy for remedy in remedies] == [False, False, True]
+    bench.disk.files["src/a"] = b"moved\n"
+    assert "stop" not in str(refused(bench, "stale", **ask)["remedy"])
+
+
+def test_a_file_that_exists_is_not_created(bench: Bench) -> None:
+    data = refused(bench, "target_exists", **whole("src/b", "x\n", ABSENT))
+    assert (data["path"], data["current"], data["origin"]) == ("src/b", sha("b\n"), "disk")
+    patch = "*** Begin Patch\n*** Add File: src/b\n+n\n*** End Patch\n"
+    assert refused(bench, "target_exists", patch=patch)["current"] == sha("b\n")
+    move = "diff --git a/src/b b/src/a\nrename from src/b\nrename to src/a\n"
+    assert refused(bench, "target_exists", patch=move, bases={"src/b": sha("b\n")})["path"] == "src/a"
+
+
+@pytest.mark.parametrize("base", [sha("x"), ABSENT])
+def test_a_file_that_is_not_there_is_not_changed(bench: Bench, base: str) -> None:
+    refused(bench, "target_missing", **whole("src/no", None, base))
+    refused(bench, "target_missing", patch=change("a", "b", "src/no"), bases={"src/no": base})
+    move = "diff --git a/src/no b/src/z\nrename from src/no\nrename to src/z\n"
+    refused(bench, "target_missing", patch=move, bases={"src/no": base})
+
+
+def test_buffer_and_disk_that_have_parted_are_not_guessed_at(bench: Bench) -> None:
+    bench.open("src/b")
+    bench.type("src/b", 0, 0, "x")
+    bench.disk.files["src/b"] = b"theirs\n"
+    data = refused(bench, "disk_conflict", **whole("src/b", "y\n", sha("xb\n")))
+    assert (data["buffer"], data["disk"]) == (sha("xb\n"), sha("theirs\n"))
+
+
+def test_a_buffer_nobody_told_of_is_not_guessed_at(bench: Bench) -> None:
+    bench.open("src/b")
+    bench.session.changed("src/b", 1, [])
+    assert refused(bench, "buffer_unknown", **whole("src/b", "y\n", sha("b\n")))["path"] == "src/b"
+
+
+def test_a_path_outside_the_scope_is_refused_with_the_scope(bench: Bench) -> None:
+    data = refused(bench, "outside_scope", **whole("other/c", "x\n", sha("c\n")))
+    assert (data["path"], data["writeScope"]) == ("other/c", ["src/"])
+    refused(bench, "outside_scope", **whole("../c", "x\n", ABSENT))
+    move = "diff --git a/src/b b/other/b\nrename from src/b\nrename to other/b\n"
+    assert refused(bench, "outside_scope", patch=move, bases={"src/b": sha("b\n")})["path"] == "other/b"
+
+
+@pytest.mark.parametrize("path", ["src/.git/hooks/x", ".remit/policy.toml", "src/t.contract.json"])
+def test_what_no_agent_writes_is_refused_whatever_the_scope(path: str) -> None:
+    bench = desk(FILES, contract=contract_text(scope=("./",)))
+    assert refused(bench, "protected_path", **whole(path, "x\n", ABSENT))["path"] == path
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [
+        ("src/a", "src/a", "duplicate_path"),
+        ("src/a", "src/A", "duplicate_path"),
+        ("src/a", "./src/a", "duplicate_path"),
+    ],
+)
+def test_a_file_stands_once_in_a_proposal(bench: Bench, first: str, second: str, code: str) -> None:
+    files = [{"path": first, "content": "x\n"}, {"path": second, "content": "y\n"}]
+    refused(bench, code, files=files, bases={first: sha(TEXT), second: sha(TEXT)})
+
+
+def test_nothing_is_no_proposal(bench: Bench) -> None:
+    assert refused(bench, "no_change", **whole("src/a", TEXT, sha(TEXT)))["path"] == "src/a"
+    refused(bench, "no_change", **whole("src/dos", "one\ntwo\n", sha("one\r\ntwo\r\n")))
+    refused(bench, "no_change", files=[])
+
+
+def test_a_patch_or_files_and_not_both(bench: Bench) -> None:
+    refused(bench, "invalid_params")
+    refused(bench, "invalid_params", patch="x", **whole("src/a", "x", sha(TEXT)))
+    assert refused(bench, "invalid_params", files="x")["field"] == "files"
+
+
+def test_half_a_character_is_refused_with_its_place(bench: Bench) -> None:
+    assert refused(bench, "invalid_unicode", **whole("src/a", "ab\ud83d\n", sha(TEXT)))["offset"] == 2
+
+
+def test_only_ascii_goes_into_a_file_of_unknown_encoding(bench: Bench) -> None:
+    data = b"caf\xe9 \xff\xfe\n"
+    bench.disk.files["src/old"] = data
+    text = codec.decode(data).text
+    assert refused(bench, "unencodable", **whole("src/old", text + "é\n", sha(data)))["path"] == "src/old"
+    name = bench.propose({"src/old": text + "plain\n"})
+    assert bench.session.peek().proposal(name).files[0].result == sha(data + b"plain\n")
+
+
+def test_what_a_legacy_encoding_cannot_hold_is_refused_with_its_place(bench: Bench) -> None:
+    bench.disk.files["src/old"] = b"caf\xe9\n"
+    bench.open("src/old", "café\n")
+    data = refused(bench, "unencodable", **whole("src/old", "café 日\n", sha(b"caf\xe9\n")))
+    assert (data["offset"], data["character"]) == (5, "U+65E5")
+
+
+def test_one_bad_file_is_no_proposal_at_all(bench: Bench) -> None:
+    files = [{"path": "src/a", "content": "x\n"}, {"path": "src/b", "content": "y\n"}]
+    refused(bench, "stale", files=files, bases={"src/a": sha(TEXT), "src/b": sha("never")})
+
+
+# --- links ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Linked(MemoryDisk):
+    """A disk with links that stay inside: name to target."""
+
+    links: dict[str, str] = field(default_factory=dict)
+
+    def real(self, path: str) -> str:
+        return self.links.get(path, path)
+
+
+def linked(**links: str) -> Bench:
+    bench = desk({"src/a": "a\n", "other/c": "c\n", "src/.env": "k\n"})
+    disk = Linked(bench.disk.files, links={f"src/{name}": target for name, target in links.items()})
+    bench = bench.restart(disk=disk)
+    bench.connect()
+    return bench
+
+
+def test_a_link_is_its_target() -> None:
+    bench = linked(link="src/a")
+    answer = bench.call("propose_patch", **whole("src/link", "A\n", sha("a\n")))
+    assert answer["files"][0]["path"] == "src/a"
+
+
+def test_a_link_to_outside_the_scope_is_outside() -> None:
+    assert refused(linked(link="other/c"), "outside_scope", **whole("src/link", "x\n", sha("c\n")))["path"] == "other/c"
+
+
+def test_a_link_and_its_target_are_one_file() -> None:
+    files = [{"path": "src/link", "content": "x\n"}, {"path": "src/a", "content": "y\n"}]
+    bases: dict[str, Json] = {"src/link": sha("a\n"), "src/a": sha("a\n")}
+    assert refused(linked(link="src/a"), "duplicate_path", files=files, bases=bases)["path"] == "src/a"
+
+
+def test_a_link_to_a_loud_path_asks_like_the_path_itself() -> None:
+    answer = linked(link="src/.env").call("propose_patch", **whole("src/link", "x\n", sha("k\n")))
+    assert answer["files"][0]["path"] == "src/.env" and answer["decisions"] == ["D1"]
+
+
+# --- paths with an approval of their own ------------------------------------------------------------------------------
+
+
+def test_a_loud_path_in_scope_waits_for_its_own_yes(bench: Bench) -> None:
+    answer = bench.call("propose_patch", **whole("src/.env", "KEY=1\n", ABSENT))
+    (decision,) = answer["decisions"]
+    asked = bench.state.decisions[decision].asked
+    assert (asked.kind, asked.about, asked.subject) == ("protected_path", "src/.env", "P1")
+    assert [option.id for option in asked.options] == ["refuse", "allow"]
+
+
+def test_the_question_about_a_replaced_proposal_is_moot(bench: Bench) -> None:
+    bench.call("propose_patch", **whole("src/.env", "KEY=1\n", ABSENT))
+    bench.call("propose_patch", replaces="P1", **whole("src/.env", "KEY=2\n", ABSENT))
+    assert [entry.state for entry in bench.state.decisions.values()] == ["withdrawn", "pending"]
+
+
+def test_the_disk_refuses_what_a_fake_must_refuse(bench: Bench) -> None:
+    with pytest.raises(AgentFault):
+        bench.disk.stage("A1", [DiskChange("src/a", sha("other"), b"x")])
+
+
+def test_a_change_of_the_buffer_alone_does_not_move_the_binding(bench: Bench) -> None:
+    bench.open("src/b")
+    bench.change("src/b", Edit("typed\n"))
+    bench.undo("src/b")
+    assert bench.call("propose_patch", **whole("src/b", "B\n", sha("b\n")))["proposalId"] == "P1"
