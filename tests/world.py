@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import shutil
-from collections.abc import Callable
+import signal
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,7 +80,7 @@ class World:
         """An agent on the session's socket."""
         async with asyncio.timeout(15):
             while (session := live(place(self.root, home({"REMIT_HOME": str(self.base)})))) is None:
-                await asyncio.sleep(0.01)
+                await self.editors[-1].view()
         hello = Hello(token=session.token.read_text(), agent=secrets.token_hex(8), name=name, version="1")
         client = await Client.connect(session.socket, hello)
         self.agents.append(client)
@@ -90,6 +92,9 @@ class World:
         for editor in self.editors:
             if editor.process.returncode is None:
                 await editor.kill()
+        session = live(place(self.root, home({"REMIT_HOME": str(self.base)})))
+        if session is not None and session.role == "headless":
+            os.kill(session.pid, signal.SIGTERM)
 
 
 @dataclass
@@ -132,7 +137,7 @@ async def offer_of(editor: Editor, proposal: str, act: str = "accept") -> str:
     return str(found[act])
 
 
-async def refused(coming: Callable[[], Any] | Any) -> Fault:
+async def refused(coming: Awaitable[Any]) -> Fault:
     """The fault that an awaited command is refused with."""
     try:
         answer = await coming

@@ -33,6 +33,9 @@ from remit.session import Session
 TAKE_OVER = 8.0
 """Seconds an editor waits for a headless session to let go."""
 
+LET_GO = 1.0
+"""Seconds an editor waits for the files of a session that has let go of its lock already."""
+
 IDLE = 120.0
 """Seconds after which a headless session that nobody talks to ends; what waits, waits in the journal."""
 
@@ -102,13 +105,31 @@ def own(root: Path, role: str, *, take_over: bool = False) -> Owned:
     private(where.state)
     lock = _lock(where, role, take_over=take_over)
     try:
-        store, disk = Store(where.state), Disk(where.root)
+        disk = _claimed(where, take_over=take_over)
+        store = Store(where.state)
     except BaseException:
         lock.release()
         raise
     mediator = Mediator(disk, store.blob, SystemClock(), RandomTokens())
     session = Session(mediator, store, disk, str(where.root), __version__, os.getpid())
     return Owned(where, lock, store, disk, session)
+
+
+def _claimed(where: Place, *, take_over: bool) -> Disk:
+    """The workspace's files, held by the root's inode: a session under another home has another lock file, but the
+    same root."""
+    disk = Disk(where.root)
+    until = time.monotonic() + (LET_GO if take_over else 0)
+    while not disk.claim():
+        if time.monotonic() > until:
+            disk.close()
+            raise WorldFault(
+                "workspace_owned",
+                "Another Remit session, with another REMIT_HOME or XDG_STATE_HOME, owns this workspace.",
+                remedy="Give the agent's configuration the same environment as the editor, or close that session.",
+            )
+        threading.Event().wait(0.05)
+    return disk
 
 
 def _lock(where: Place, role: str, *, take_over: bool) -> Lock:

@@ -90,33 +90,6 @@ def test_a_run_ends_in_one_way(bench: Bench, result: str, code: int | None, expe
     assert bench.state.running() == []
 
 
-def test_a_result_counts_for_its_inputs_only(bench: Bench) -> None:
-    run(bench)
-    write(bench, "docs/d.md", b"other\n")
-    assert status(bench)["tests"] == "passed"
-    write(bench, NAME, b"b\n")
-    assert status(bench)["tests"] == "stale"
-    write(bench, NAME, b"a\n")
-    assert status(bench)["tests"] == "passed", "digests decide"
-    write(bench, "src/new.txt", b"n\n")
-    assert status(bench)["tests"] == "stale"
-
-
-def test_unsaved_typing_makes_a_result_stale_and_undo_fresh_again(bench: Bench) -> None:
-    run(bench)
-    bench.open(NAME)
-    bench.type(NAME, 0, 0, "x")
-    assert status(bench)["tests"] == "stale"
-    bench.undo(NAME)
-    assert status(bench)["tests"] == "passed"
-
-
-def test_without_inputs_everything_counts(bench: Bench) -> None:
-    run(bench, "all")
-    write(bench, "docs/d.md", b"other\n")
-    assert status(bench)["all"] == "stale"
-
-
 def test_asking_twice_is_one_question_and_running_answers_it(bench: Bench) -> None:
     first, second = (bench.call("run_check", checkId="tests")["decisionId"] for _ in range(2))
     assert (first, second, status(bench)["tests"]) == ("D1", "D1", "waiting")

@@ -14,7 +14,6 @@ from remit.core import codec
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault, Json
 from remit.core.model import ABSENT
-from remit.core.text import Edit
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
 FILES = {"src/a": TEXT, "src/b": "b\n", "other/c": "c\n", "src/dos": "one\r\ntwo\r\n"}
@@ -92,12 +91,6 @@ def test_a_patch_that_was_placed_elsewhere_says_so(bench: Bench) -> None:
     assert answer["hunks"][0]["placed"] == "offset(-3)"
 
 
-def test_a_full_blob_id_of_git_is_a_binding(bench: Bench) -> None:
-    head = f"diff --git a/src/b b/src/b\nindex {codec.blob_id(b'b' + chr(10).encode())}..{'0' * 40} 100644\n"
-    patch = head + "--- a/src/b\n+++ b/src/b\n@@ -1 +1 @@\n-b\n+B\n"
-    assert bench.call("propose_patch", patch=patch)["files"][0]["base"] == sha("b\n")
-
-
 def test_a_file_is_created_deleted_and_renamed(bench: Bench) -> None:
     created = bench.call("propose_patch", **whole("src/new", "n\n", ABSENT))
     assert created["files"] == [{"path": "src/new", "op": "create", "base": ABSENT, "result": sha("n\n")}]
@@ -110,11 +103,6 @@ def test_a_file_is_created_deleted_and_renamed(bench: Bench) -> None:
     assert renamed["files"] == [
         {"path": "src/z", "op": "rename", "source": "src/b", "base": sha("b\n"), "result": sha("b\n")}
     ]
-
-
-def test_a_created_file_in_a_patch_needs_no_binding(bench: Bench) -> None:
-    patch = "*** Begin Patch\n*** Add File: src/new\n+n\n*** End Patch\n"
-    assert bench.call("propose_patch", patch=patch)["files"][0]["op"] == "create"
 
 
 def test_the_line_ends_of_a_file_are_not_changed_by_the_way(bench: Bench) -> None:
@@ -176,91 +164,6 @@ def test_what_was_proposed_is_what_the_hunks_make(old: str, new: str) -> None:
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
-
-
-def test_a_change_without_a_base_is_refused(bench: Bench) -> None:
-    data = refused(bench, "missing_base_hash", **whole("src/a", "x\n"))
-    assert data["path"] == "src/a"
-    assert refused(bench, "missing_base_hash", patch=change("two", "TWO"))["path"] == "src/a"
-
-
-def test_a_stale_change_is_told_what_moved_and_that_it_still_fits(bench: Bench) -> None:
-    base = bench.call("read_file", path="src/a")["digest"]
-    bench.open("src/a")
-    bench.type("src/a", 6, 0, "SEVEN ")
-    data = refused(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base})
-    now = sha(TEXT.replace("seven", "SEVEN seven"))
-    assert (data["path"], data["current"]) == ("src/a", now)
-    view = stale_view(data)
-    assert (view["base"], view["current"], view["origin"], view["rebase"]) == (sha(TEXT), now, "buffer v2", "clean")
-    assert "-seven\n+SEVEN seven\n" in str(view["diff"]) and view["lineEndsOnly"] is False
-
-
-@pytest.mark.parametrize(
-    ("read", "typed", "rebase"),
-    [(True, "TWO and a half\n", "conflict"), (True, TEXT, "clean"), (False, "TWO and a half\n", "not_possible")],
-)
-def test_a_stale_change_is_told_whether_a_rebase_would_do(bench: Bench, read: bool, typed: str, rebase: str) -> None:
-    base = bench.call("read_file", path="src/a")["digest"] if read else sha(TEXT)
-    new = "0\n" + TEXT if rebase == "clean" else TEXT.replace("two\n", typed)
-    bench.disk.files["src/a"] = new.encode()
-    view = stale_view(refused(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base}))
-    assert view["rebase"] == rebase
-    assert bool(view["diff"]) == read
-
-
-def test_line_ends_alone_are_named(bench: Bench) -> None:
-    base = bench.call("read_file", path="src/a")["digest"]
-    bench.disk.files["src/a"] = TEXT.replace("\n", "\r\n").encode()
-    assert stale_view(refused(bench, "stale", **whole("src/a", "x\n", base)))["lineEndsOnly"] is True
-
-
-def test_a_clean_buffer_has_the_disks_name_too_and_a_dirty_one_has_not(bench: Bench) -> None:
-    bench.open("src/dos", "one\ntwo\n")
-    assert bench.call("propose_patch", **whole("src/dos", "1\n2\n", sha("one\r\ntwo\r\n")))["proposalId"] == "P1"
-    bench.type("src/dos", 0, 0, "x")
-    with pytest.raises(AgentFault) as caught:
-        bench.call("propose_patch", **whole("src/dos", "1\n2\n", sha("one\r\ntwo\r\n")))
-    assert caught.value.code == "stale"
-
-
-def test_the_third_equal_refusal_in_a_row_says_stop(bench: Bench) -> None:
-    ask = whole("src/a", "x\n", sha("never"))
-    remedies = [str(refused(bench, "stale", **ask)["remedy"]) for _ in range(3)]
-    assert ["stop" in remedy for remedy in remedies] == [False, False, True]
-    bench.disk.files["src/a"] = b"moved\n"
-    assert "stop" not in str(refused(bench, "stale", **ask)["remedy"])
-
-
-def test_a_file_that_exists_is_not_created(bench: Bench) -> None:
-    data = refused(bench, "target_exists", **whole("src/b", "x\n", ABSENT))
-    assert (data["path"], data["current"], data["origin"]) == ("src/b", sha("b\n"), "disk")
-    patch = "*** Begin Patch\n*** Add File: src/b\n+n\n*** End Patch\n"
-    assert refused(bench, "target_exists", patch=patch)["current"] == sha("b\n")
-    move = "diff --git a/src/b b/src/a\nrename from src/b\nrename to src/a\n"
-    assert refused(bench, "target_exists", patch=move, bases={"src/b": sha("b\n")})["path"] == "src/a"
-
-
-@pytest.mark.parametrize("base", [sha("x"), ABSENT])
-def test_a_file_that_is_not_there_is_not_changed(bench: Bench, base: str) -> None:
-    refused(bench, "target_missing", **whole("src/no", None, base))
-    refused(bench, "target_missing", patch=change("a", "b", "src/no"), bases={"src/no": base})
-    move = "diff --git a/src/no b/src/z\nrename from src/no\nrename to src/z\n"
-    refused(bench, "target_missing", patch=move, bases={"src/no": base})
-
-
-def test_buffer_and_disk_that_have_parted_are_not_guessed_at(bench: Bench) -> None:
-    bench.open("src/b")
-    bench.type("src/b", 0, 0, "x")
-    bench.disk.files["src/b"] = b"theirs\n"
-    data = refused(bench, "disk_conflict", **whole("src/b", "y\n", sha("xb\n")))
-    assert (data["buffer"], data["disk"]) == (sha("xb\n"), sha("theirs\n"))
-
-
-def test_a_buffer_nobody_told_of_is_not_guessed_at(bench: Bench) -> None:
-    bench.open("src/b")
-    bench.session.changed("src/b", 1, [])
-    assert refused(bench, "buffer_unknown", **whole("src/b", "y\n", sha("b\n")))["path"] == "src/b"
 
 
 def test_a_path_outside_the_scope_is_refused_with_the_scope(bench: Bench) -> None:
@@ -389,10 +292,3 @@ def test_the_question_about_a_replaced_proposal_is_moot(bench: Bench) -> None:
 def test_the_disk_refuses_what_a_fake_must_refuse(bench: Bench) -> None:
     with pytest.raises(AgentFault):
         bench.disk.stage("A1", [DiskChange("src/a", sha("other"), b"x")])
-
-
-def test_a_change_of_the_buffer_alone_does_not_move_the_binding(bench: Bench) -> None:
-    bench.open("src/b")
-    bench.change("src/b", Edit("typed\n"))
-    bench.undo("src/b")
-    assert bench.call("propose_patch", **whole("src/b", "B\n", sha("b\n")))["proposalId"] == "P1"

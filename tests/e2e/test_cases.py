@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 from lsprotocol import types
-from world import CASES, World, offer_of, refused, settled
 
 from remit.core.faults import Fault
 from remit.edges.demo.editor import Editor
+from world import CASES, World, offer_of, refused, settled
 
 
 def sha(data: bytes) -> str:
@@ -314,9 +314,8 @@ async def test_ap_03_the_first_answer_wins(world: World) -> None:
 
     name = await agent.propose("a.txt", "x", "z")
     yes, no = await offer_of(editor, name), await offer_of(editor, name, "reject")
-    accepted, rejected = await asyncio.gather(
-        editor.run("remit.accept", offer=yes), editor.run("remit.reject", offer=no), return_exceptions=True
-    )
+    both = (editor.run("remit.accept", offer=yes), editor.run("remit.reject", offer=no))
+    accepted, rejected = list(await asyncio.gather(*both, return_exceptions=True))
     assert isinstance(accepted, dict)
     assert isinstance(rejected, Fault) and rejected.code == "already_decided"
     await settled(editor, accepted["result"])
@@ -357,11 +356,7 @@ async def test_jr_01_kind_a_write_that_fails_leaves_all_files_old(world: World) 
     offer = await offer_of(editor, name)
     shutil.rmtree(world.root / "sub")
     (world.root / "sub").write_text("a file where a folder was\n")
-    try:
-        action = (await editor.run("remit.accept", offer=offer))["result"]
-        assert (await settled(editor, action))["state"] == "failed_without_effect"
-    except Fault as fault:
-        assert fault.code in ("stale", "not_a_file", "outside_scope", "buffer_unknown")
+    assert (await refused(editor.run("remit.accept", offer=offer))).code == "not_a_file"
     assert world.bytes("b.txt") == b"b\n"
     assert sorted(path.name for path in world.root.iterdir() if path.name.startswith(".remit-")) == []
 

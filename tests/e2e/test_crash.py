@@ -11,11 +11,12 @@ import os
 import signal
 from typing import Any
 
-from world import World, offer_of, refused, settled
+import pytest
 
-from remit.core.faults import Fault
+from remit.core.faults import UserFault
 from remit.edges.socket import Link
 from remit.home import home, live, place
+from world import World, offer_of, refused, settled
 
 POLICY = """\
 [checks.slow]
@@ -198,11 +199,9 @@ async def test_a_headless_session_never_applies(world: World) -> None:
         turn = owned.session.peek()
         offer = reviewing.offer(turn, turn.state.proposals[name], "accept")
         assert isinstance(owned.session.mediator.memory.offers.subjects[offer], Subject)
-        try:
+        with pytest.raises(UserFault) as refusal:
             owned.session.command("accept", Command(offer=offer))
-            raise AssertionError("it applied")
-        except Fault as fault:
-            assert fault.code == "no_editor"
+        assert refusal.value.code == "no_editor"
         await owned.close()
     finally:
         del os.environ["REMIT_HOME"]

@@ -21,11 +21,11 @@ from lsprotocol import types
 from lsprotocol.converters import get_converter
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig, LanguageClient
-from world import CONTRACT, Agent
 
 from remit.core.verbs import Hello
 from remit.edges.socket import Client
 from remit.home import home, live, place
+from world import CONTRACT, Agent
 
 
 def sha(text: str) -> str:
@@ -188,9 +188,9 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
 
 def _command_or_action(raw: dict[str, Any], _: Any) -> types.Command | types.CodeAction:
     """lsprotocol takes every action with a command for a command (2025.0.0)."""
-    kind = types.Command if isinstance(raw.get("command"), str) else types.CodeAction
-    found: types.Command | types.CodeAction = get_converter().structure(raw, kind)
-    return found
+    if isinstance(raw.get("command"), str):
+        return get_converter().structure(raw, types.Command)
+    return get_converter().structure(raw, types.CodeAction)
 
 
 async def propose(agent: Agent) -> str:
@@ -413,10 +413,10 @@ async def test_outcome_unknown_when_the_editor_lies(desk: Desk) -> None:
     agent = await desk.active()
     desk.open("docs/a.md")
 
-    @desk.client.feature(types.WORKSPACE_APPLY_EDIT)
     def lie(_params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
         return types.ApplyWorkspaceEditResult(applied=True)
 
+    desk.client.feature(types.WORKSPACE_APPLY_EDIT)(lie)
     await propose(agent)
     await desk.press("docs/a.md", "patch-pending", "Accept P1")
     found = (await desk.shown("docs/a.md", "outcome-unknown"))[0]

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from world import World, refused
 
 from remit.edges.lsp.wire import FRAME_LIMIT, REQUEST_FAILED
+from world import World, refused
 
 
 class Wire:

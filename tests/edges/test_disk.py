@@ -113,7 +113,7 @@ def test_a_file_is_read_with_what_matters_about_it(root: Path, disk: Disk) -> No
     (root / "d/a.txt").chmod(0o640)
     assert disk.read("d/a.txt") == Found(b"a\r\n", "d/a.txt", 0o640, 1)
     found = (root / "d/a.txt").stat()
-    assert disk.mark("d/a.txt") == Mark(3, found.st_mtime_ns, found.st_ino)
+    assert disk.mark("d/a.txt") == Mark(3, found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
 
 
 @pytest.mark.parametrize("path", ["none.txt", "none/deep/er.txt"])

@@ -9,7 +9,7 @@ import json
 from itertools import count
 from typing import Any
 
-from remit.core import applying, codec, diff, source
+from remit.core import applying, asking, codec, diff, source
 from remit.core import events as e
 from remit.core.faults import AgentFault, Json, UserFault
 from remit.core.model import ABSENT, fingerprint
@@ -73,7 +73,7 @@ def put_in_force(turn: Turn, task: str, path: str, text: str, approval: e.Approv
     )
     # What was drafted from the text before would take back what this one changes.
     for subject in dict.fromkeys((path, replaced)):
-        applying.withdraw_decisions(turn, subject, f"the contract of {task} has changed; ask again")
+        asking.withdraw(turn, subject, f"the contract of {task} has changed; ask again")
 
 
 def _first(problems: tuple[source.Problem, ...], path: str) -> str:

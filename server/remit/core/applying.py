@@ -6,16 +6,13 @@ only compared with what the buffer holds. What to do after a crash is `core/reco
 
 from __future__ import annotations
 
-from remit.core import asking
+from remit.core import ending
 from remit.core import events as e
-from remit.core import proposal as proposals
-from remit.core.action import ActionState
 from remit.core.effects import BufferEdit, DiskChange, EditBuffers, Edited, FilesDone, SettleFiles, StageFiles, Wake
 from remit.core.faults import UserFault
 from remit.core.mirror import Buffer
 from remit.core.model import ABSENT, fingerprint
-from remit.core.proposal import FileChange, Proposal, rebind
-from remit.core.state import ActionEntry
+from remit.core.proposal import FileChange, Proposal
 from remit.core.text import Edit, Position, Range
 from remit.core.turn import Inflight, Turn
 
@@ -58,7 +55,7 @@ def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
             targets=targets,
         )
     )
-    _to(turn, name, "authorized")
+    ending.move(turn, name, "authorized")
     flight = Inflight(proposal, "waiting", any(t.via == "disk" for t in targets), turn.clock + ANSWER)
     flight.guard = "versions" if turn.memory.compares_versions else "verify-after"
     turn.memory.inflight[name] = flight
@@ -86,12 +83,12 @@ def files_done(turn: Turn, outcome: FilesDone) -> None:
     if step == ("stage", "done"):
         _edit_buffers(turn, outcome.action, flight)
     elif step == ("commit", "done"):
-        _end(turn, outcome.action, "succeeded")
+        ending.end(turn, outcome.action, "succeeded")
         turn.act(SettleFiles(outcome.action, "finish"))
     elif outcome.result == "unknown":
-        lose(turn, outcome.action, outcome.reason)
+        ending.lose(turn, outcome.action, outcome.reason)
     elif outcome.step == "stage":
-        _end(turn, outcome.action, "failed_without_effect", outcome.reason)
+        ending.end(turn, outcome.action, "failed_without_effect", outcome.reason)
     elif outcome.step == "commit":
         _undo_buffers(turn, outcome.action, flight, outcome.reason)
 
@@ -111,7 +108,7 @@ def look_again(turn: Turn, name: str) -> None:
     if flight is not None and flight.phase in ("stage", "commit"):
         # These end within the turn that begins them: the journal refused to take down how.
         turn.memory.inflight.pop(name)
-        _to(turn, name, "outcome_unknown", "the outcome could not be recorded")
+        ending.move(turn, name, "outcome_unknown", "the outcome could not be recorded")
         return
     if flight is None or flight.phase not in ("buffers", "undo"):
         return
@@ -124,11 +121,11 @@ def look_again(turn: Turn, name: str) -> None:
     elif flight.phase == "buffers" and flight.answered is False and found == before:
         if flight.disk:
             turn.act(SettleFiles(name, "abort"))
-        _end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
+        ending.end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
     elif flight.answered is False or turn.clock >= flight.deadline:
         if flight.disk and flight.phase == "buffers":
             turn.act(SettleFiles(name, "abort"))
-        lose(turn, name, _doubt(flight))
+        ending.lose(turn, name, _doubt(flight))
 
 
 # --- the steps --------------------------------------------------------------------------------------------------------
@@ -150,9 +147,9 @@ def _start(turn: Turn, name: str, flight: Inflight) -> None:
         turn.act(Wake(QUIET))
         return
     if reason := _displaced(turn, name) or _changed(turn, name):
-        _end(turn, name, "failed_without_effect", reason)
+        ending.end(turn, name, "failed_without_effect", reason)
         return
-    _to(turn, name, "dispatched", guard=flight.guard)
+    ending.move(turn, name, "dispatched", guard=flight.guard)
     flight.deadline = turn.clock + ANSWER
     if flight.disk:
         flight.phase = "stage"
@@ -231,7 +228,7 @@ def _lines(turn: Turn, buffer: Buffer, start: int, end: int) -> Range:
 
 def _buffers_done(turn: Turn, name: str, flight: Inflight) -> None:
     if flight.phase == "undo":
-        _end(turn, name, "failed_without_effect", flight.said)
+        ending.end(turn, name, "failed_without_effect", flight.said)
     elif flight.disk and (reason := _displaced(turn, name)):
         turn.act(SettleFiles(name, "abort"))
         _undo_buffers(turn, name, flight, reason)
@@ -239,19 +236,19 @@ def _buffers_done(turn: Turn, name: str, flight: Inflight) -> None:
         flight.phase = "commit"
         turn.act(SettleFiles(name, "commit"))
     else:
-        _end(turn, name, "succeeded")
+        ending.end(turn, name, "succeeded")
 
 
 def _undo_buffers(turn: Turn, name: str, flight: Inflight, reason: str) -> None:
     """Closed files could not be put in place, and are as before: take the edits back if they are there as made."""
     targets = [target for target in _plan(turn, name) if target.via == "buffer"]
     if not targets:
-        _end(turn, name, "failed_without_effect", reason)
+        ending.end(turn, name, "failed_without_effect", reason)
         return
     buffers = turn.memory.mirror.buffers
     found = turn.found(target.path for target in targets)
     if any(target.path not in buffers or found.get(target.path) != target.after for target in targets):
-        lose(turn, name, f"{reason}; the open files were edited meanwhile")
+        ending.lose(turn, name, f"{reason}; the open files were edited meanwhile")
         return
     flight.phase, flight.answered, flight.said = "undo", None, reason
     flight.deadline = turn.clock + ANSWER
@@ -266,106 +263,3 @@ def _doubt(flight: Inflight) -> str:
         return "the editor did not answer"
     said = "applied" if flight.answered else f"not applied ({flight.said or 'no reason given'})"
     return f"the editor said {said}, but its text is not what that would mean"
-
-
-# --- the end ----------------------------------------------------------------------------------------------------------
-
-
-def _to(turn: Turn, name: str, state: ActionState, reason: str = "", guard: str = "") -> None:
-    found = turn.found(target.path for target in _plan(turn, name)) if guard == "" else {}
-    turn.emit(
-        e.ActionMoved(
-            action=name, to=state, reason=reason, guard=guard, found=found if state not in ("authorized",) else {}
-        )
-    )
-
-
-def _end(turn: Turn, name: str, state: ActionState, reason: str = "") -> None:
-    flight = turn.memory.inflight.pop(name, None)
-    _to(turn, name, state, reason)
-    proposal = turn.state.actions[name].plan.subject
-    if state == "succeeded":
-        after_success(turn, name)
-    elif turn.state.proposals[proposal].outline.made == "remit" and flight is not None:
-        turn.emit(e.Withdrawn(proposal=proposal, reason=reason))
-
-
-def after_success(turn: Turn, name: str) -> None:
-    """What follows from a change that is there: the rest of a divided proposal is bound to it, questions are moot."""
-    entry = turn.state.actions[name]
-    proposal = turn.proposal(entry.plan.subject)
-    withdraw_decisions(turn, proposal.id, "its proposal was applied")
-    withdraw_decisions(turn, name, "what happened is known now")
-    if proposal.made != "part" or proposal.parent is None:
-        return
-    parent = turn.state.proposals[proposal.parent]
-    if parent.state not in proposals.OPEN:
-        return
-    rest = _rest(turn, turn.proposal(proposal.parent), proposal)
-    names = (proposal.id,) if rest is None else (proposal.id, rest.id)
-    if rest is not None:
-        turn.record(rest)
-    turn.emit(e.Superseded(proposal=proposal.parent, replaced_by=names))
-    withdraw_decisions(turn, proposal.parent, f"{names[-1]} took its place")
-    if rest is not None:
-        asking.ask_all(turn, rest)
-
-
-def _rest(turn: Turn, whole: Proposal, part: Proposal) -> Proposal | None:
-    done = {hunk.id for _, hunk in part.hunks()}
-    bases = {file.path: file.result for file in part.files}
-    files = []
-    for file in whole.files:
-        if file.path not in bases:
-            files.append(file)
-        elif {hunk.id for hunk in file.hunks} - done:
-            files.append(rebind(file, done, bases[file.path]))
-    if not files:
-        return None
-    return whole.model_copy(
-        update={"id": turn.state.next_id("P"), "files": tuple(files), "parent": whole.id, "made": "rest"}
-    )
-
-
-def lose(turn: Turn, name: str, reason: str) -> None:
-    """The outcome is unknown: say so, and ask the human, with what was found."""
-    turn.memory.inflight.pop(name, None)
-    _to(turn, name, "outcome_unknown", reason)
-    ask_about(turn, turn.state.actions[name], reason)
-
-
-def ask_about(turn: Turn, entry: ActionEntry, reason: str) -> None:
-    """Hand an unknown outcome to the human."""
-    name = entry.plan.action
-    _to(turn, name, "needs_human_decision", reason)
-    listed = "; ".join(f"{path}: {_found_word(entry, path, found)}" for path, found in entry.found.items())
-    turn.emit(
-        e.DecisionAsked(
-            decision=turn.state.next_id("D"),
-            kind="unknown_outcome",
-            task=entry.plan.task,
-            question=f"Was {entry.plan.subject} applied? Nobody knows: {reason}.",
-            why=f"Found now: {listed}." if listed else "Nothing was found that tells.",
-            options=(
-                e.Option(
-                    id="not_applied", title="It was not applied", effect="It can be accepted again. No file is touched."
-                ),
-                e.Option(id="applied", title="It was applied", effect="It counts as done. No file is touched."),
-            ),
-            about=next(iter(entry.found), None),
-            subject=name,
-            binding=fingerprint(dict(entry.found)),
-        )
-    )
-
-
-def _found_word(entry: ActionEntry, path: str, found: str) -> str:
-    target = next(target for target in entry.plan.targets if target.path == path)
-    return {target.after: "the new text", target.before: "the old text"}.get(found, f"other text ({found[:12]}…)")
-
-
-def withdraw_decisions(turn: Turn, subject: str, reason: str) -> None:
-    """Questions about something that is settled are withdrawn."""
-    for entry in turn.state.pending_decisions():
-        if entry.asked.subject == subject:
-            turn.emit(e.DecisionWithdrawn(decision=entry.asked.decision, reason=reason))

@@ -86,3 +86,10 @@ def _line(turn: Turn, name: str) -> list[str]:
     while (parent := turn.state.proposals[names[-1]].outline.parent) is not None:
         names.append(parent)
     return names
+
+
+def withdraw(turn: Turn, subject: str, reason: str) -> None:
+    """Questions about something that is settled are withdrawn."""
+    for entry in turn.state.pending_decisions():
+        if entry.asked.subject == subject:
+            turn.emit(e.DecisionWithdrawn(decision=entry.asked.decision, reason=reason))

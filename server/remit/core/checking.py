@@ -5,19 +5,16 @@ Running the program is the world's part. A result counts only for the digests of
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-
 from remit.core import events as e
+from remit.core import inputs
 from remit.core.answers import CheckView, RunResult, RunView
 from remit.core.contract import TaskContract
 from remit.core.effects import CheckDone, RunCheck
 from remit.core.faults import AgentFault, Json, UserFault
 from remit.core.model import fingerprint
-from remit.core.paths import Scope
 from remit.core.policy import Check
 from remit.core.requests import RunParams
-from remit.core.state import ActionEntry
+from remit.core.state import ActionEntry, DecisionEntry
 from remit.core.turn import Turn
 
 OUTPUT_SHOWN = 4000
@@ -36,8 +33,8 @@ def view(turn: Turn, task: str, contract: TaskContract, check_id: str) -> CheckV
     forbidden = check_id in contract.verification.forbidden
     run = None if forbidden else turn.state.last_run(check_id, task)
     shown = None if run is None else run_view(turn, run)
-    waiting = any(d.asked.kind == "run" and d.asked.subject == check_id for d in turn.state.pending_decisions())
-    status = "forbidden" if forbidden else "waiting" if waiting else _status(shown)
+    waits = _waiting(turn, task, check_id) is not None
+    status = "forbidden" if forbidden else "waiting" if waits else _status(shown)
     return CheckView.model_validate(
         {
             "check_id": check_id,
@@ -73,47 +70,13 @@ def run_view(turn: Turn, run: ActionEntry) -> RunView:
             "run_id": run.plan.action,
             "check_id": run.plan.subject,
             "state": state,
-            "fresh": is_fresh(turn, run),
+            "fresh": inputs.is_fresh(turn, run),
             "exit_code": done.exit_code if done else None,
             "output": output if len(output) <= OUTPUT_SHOWN else f"…{output[-OUTPUT_SHOWN:]}",
             "sandbox": done.sandbox if done else "none",
             "not_seen": run.plan.not_seen,
         }
     )
-
-
-# --- what a run looks at ----------------------------------------------------------------------------------------------
-
-
-def input_paths(turn: Turn, check: Check, contract: TaskContract) -> list[str]:
-    """The files a check looks at: its inputs, else the write scope for a human look, else every file."""
-    patterns = check.inputs or (contract.write_scope if check.kind == "human" else ())
-    if not patterns:
-        return turn.files()
-    scope = Scope(patterns)
-    return [path for path in turn.files() if scope.match(path) is not None]
-
-
-def unsaved(turn: Turn, paths: list[str]) -> tuple[str, ...]:
-    """Those of `paths` whose open buffer holds text that is not on disk, and new ones that exist only there."""
-    return tuple(path for path in paths if path in turn.memory.mirror.buffers and not turn.glance(path).clean)
-
-
-def is_fresh(turn: Turn, run: ActionEntry) -> bool:
-    """Whether everything the run looked at is still what it was, unsaved edits included."""
-    if run.plan.inputs is None:
-        return False
-    seen: Mapping[str, str] = json.loads(turn.kept(run.plan.inputs))
-    contract, check = turn.contract(run.plan.task), turn.policy().check(run.plan.subject)
-    now = input_paths(turn, check, contract)
-    return sorted(seen) == sorted(now) and all(seen[path] in turn.skim(path).names() for path in now)
-
-
-def _listed(turn: Turn, paths: list[str], *, disk: bool) -> str:
-    """Keep the list of inputs with their digests: what a program sees is the disk, what a person sees the editor."""
-    looks = {path: turn.glance(path) for path in paths}
-    listed = {path: look.disk if disk else look.digest for path, look in looks.items()}
-    return turn.keep(json.dumps(listed, sort_keys=True).encode())
 
 
 # --- asking for a run -------------------------------------------------------------------------------------------------
@@ -123,7 +86,7 @@ def shows(turn: Turn, task: str, check_id: str) -> dict[str, Json]:
     """What showing a run for a yes shows: the program, the files it names, the rules and the content it looks at."""
     check, contract = turn.policy().check(check_id), turn.contract(task)
     named = {arg: turn.glance(arg).digest for arg in check.argv if arg in set(turn.files())}
-    paths = input_paths(turn, check, contract)
+    paths = inputs.paths(turn, check, contract)
     return {
         "task": task,
         "argv": list(check.argv),
@@ -144,7 +107,7 @@ def request(turn: Turn, agent: str, task: str, params: RunParams) -> RunResult:
     contract = turn.contract(task)
     demand_allowed(contract, params.check_id, AgentFault)
     check = turn.policy().check(params.check_id)
-    dirty = unsaved(turn, input_paths(turn, check, contract)) if check.kind == "command" else ()
+    dirty = inputs.unsaved(turn, inputs.paths(turn, check, contract)) if check.kind == "command" else ()
     if dirty:
         raise AgentFault(
             "needs_save",
@@ -152,11 +115,25 @@ def request(turn: Turn, agent: str, task: str, params: RunParams) -> RunResult:
             remedy="Ask the human to save, then ask for the run again.",
             paths=list(dirty),
         )
-    waiting = next(
-        (d for d in turn.state.pending_decisions() if (d.asked.kind, d.asked.subject) == ("run", params.check_id)), None
-    )
+    demand_idle(turn, task, params.check_id, AgentFault)
+    waiting = _waiting(turn, task, params.check_id)
     name = waiting.asked.decision if waiting else _ask(turn, agent, task, params.check_id, check)
     return RunResult(check_id=params.check_id, decision_id=name, next=f"Call wait_for_decision with {name}.")
+
+
+def _waiting(turn: Turn, task: str, check_id: str) -> DecisionEntry | None:
+    """The question whether this check may run for this task, if it is pending."""
+    wanted = ("run", check_id, task)
+    pending = turn.state.pending_decisions()
+    return next((d for d in pending if (d.asked.kind, d.asked.subject, d.asked.task) == wanted), None)
+
+
+def demand_idle(turn: Turn, task: str, check_id: str, party: type[AgentFault] | type[UserFault]) -> None:
+    """Refuse a second run of a check while the first is under way. Fault: busy."""
+    run = turn.state.last_run(check_id, task)
+    if run is not None and run.state in ("authorized", "dispatched"):
+        name = run.plan.action
+        raise party("busy", f"The check {check_id} is running ({name}).", remedy="Wait for its result.", action=name)
 
 
 def demand_allowed(contract: TaskContract, check_id: str, party: type[AgentFault] | type[UserFault]) -> None:
@@ -222,7 +199,7 @@ def run_now(turn: Turn, name: str, *, anyway: bool, verdict: str = "sign_off") -
     task, check_id = subject.hunk, subject.target
     contract = turn.contract(task)
     demand_allowed(contract, check_id, UserFault)
-    dirty = unsaved(turn, input_paths(turn, turn.policy().check(check_id), contract))
+    dirty = inputs.unsaved(turn, inputs.paths(turn, turn.policy().check(check_id), contract))
     if dirty and not anyway and turn.policy().check(check_id).kind == "command":
         raise UserFault(
             "needs_save",
@@ -236,8 +213,9 @@ def run_now(turn: Turn, name: str, *, anyway: bool, verdict: str = "sign_off") -
 
 def start(turn: Turn, task: str, check_id: str, approval: e.Approval, verdict: str) -> str:
     """Begin an allowed run, or record a person's verdict; the action's id."""
+    demand_idle(turn, task, check_id, UserFault)
     check, contract = turn.policy().check(check_id), turn.contract(task)
-    paths = input_paths(turn, check, contract)
+    paths = inputs.paths(turn, check, contract)
     human = check.kind == "human"
     name = turn.state.next_id("A")
     turn.emit(
@@ -248,9 +226,9 @@ def start(turn: Turn, task: str, check_id: str, approval: e.Approval, verdict: s
             task=task,
             parameters=fingerprint(shows(turn, task, check_id)),
             approval=approval,
-            inputs=_listed(turn, paths, disk=not human),
+            inputs=inputs.listed(turn, paths, disk=not human),
             argv=check.argv,
-            not_seen=() if human else unsaved(turn, paths),
+            not_seen=() if human else inputs.unsaved(turn, paths),
         )
     )
     turn.emit(e.ActionMoved(action=name, to="authorized"))

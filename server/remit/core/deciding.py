@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from remit.core import activating, applying, checking
+from remit.core import activating, checking, ending
 from remit.core import events as e
 from remit.core.answers import DecisionResult, DecisionView
 from remit.core.faults import AgentFault, Json, UserFault
 from remit.core.model import fingerprint
 from remit.core.requests import AskParams
-from remit.core.state import DecisionEntry
+from remit.core.state import ActionEntry, DecisionEntry
 from remit.core.turn import Turn
 
 FREE_TEXT = "text"
@@ -71,13 +71,19 @@ def result(turn: Turn, name: str) -> DecisionResult:
     entry = turn.state.decisions.get(name)
     if entry is None:
         raise AgentFault("unknown_decision", f"There is no decision {name}.", remedy="Call task_status.")
-    ran = entry.asked.kind == "run" and entry.option not in ("refuse", "not_yet")
-    run = turn.state.last_run(entry.asked.subject, entry.asked.task or "") if ran else None
-    shown = None if run is None or entry.state == "pending" else checking.run_view(turn, run)
+    run = _run_of(turn, entry) if entry.asked.kind == "run" else None
+    shown = None if run is None else checking.run_view(turn, run)
     settled = entry.state != "pending" and (shown is None or shown.state != "running")
     words = {"pending": f"Not answered yet: call wait_for_decision with {name} again.", "withdrawn": entry.reason}
     following = words.get(entry.state, "Answered." if settled else "It is running: call wait_for_decision again.")
     return DecisionResult(decision=view(entry), settled=settled, run=shown, next=following)
+
+
+def _run_of(turn: Turn, entry: DecisionEntry) -> ActionEntry | None:
+    """The run that the answer allowed; or the one the human started instead of answering."""
+    if entry.state == "withdrawn":
+        return turn.state.last_run(entry.asked.subject, entry.asked.task or "")
+    return turn.state.run_under(entry.offer)
 
 
 def view(entry: DecisionEntry) -> DecisionView:
@@ -168,7 +174,7 @@ def _unknown(turn: Turn, entry: DecisionEntry, option: str, _approval: e.Approva
     to = "succeeded" if option == "applied" else "failed_without_effect"
     turn.emit(e.ActionMoved.model_validate({"action": action, "to": to, "reason": "a human said so"}))
     if option == "applied" and turn.state.actions[action].plan.kind == "apply":
-        applying.after_success(turn, action)
+        ending.after_success(turn, action)
 
 
 def _bind(turn: Turn, entry: DecisionEntry, option: str, approval: e.Approval) -> None:

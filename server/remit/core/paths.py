@@ -89,10 +89,12 @@ class Pattern:
                 pattern=_printable(text),
                 reason=reason,
             )
+        rooted = body.startswith("./")
         body = body.removeprefix("./").removesuffix("/")
         parts = tuple(body.split("/")) if body not in ("", ".") else ()
-        # "!*.key" is meant for every folder; in doubt less is writable. Grants stay bound to the root.
-        if excludes and len(parts) == 1 and _GLOB & set(parts[0]):
+        # As in a .gitignore, a glob without a slash is meant for every folder ("!*.key", "*.md"); "./*.md" and a plain
+        # name are bound to the root, so that "docs" can never mean another "docs" further down.
+        if len(parts) == 1 and _GLOB & set(parts[0]) and not rooted:
             parts = ("**", *parts)
         return cls(text, excludes, bool(parts) and text.endswith("/"), parts)
 

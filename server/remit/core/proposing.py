@@ -7,14 +7,13 @@ Everything is worked out in memory first; a refusal leaves no trace of half a pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
-from remit.core import applying, asking, codec, diff, patch, paths, place, staleness
+from remit.core import asking, binding, codec, diff, patch, paths, place, staleness
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
-from remit.core.faults import AgentFault, Json
-from remit.core.model import ABSENT, fingerprint
-from remit.core.patch import Chunk
+from remit.core.binding import Wish
+from remit.core.faults import AgentFault
+from remit.core.model import ABSENT
 from remit.core.permission import Ask, Refuse, may_write
 from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
 from remit.core.requests import ProposeParams
@@ -22,27 +21,11 @@ from remit.core.snapshot import Snapshot
 from remit.core.text import split_lines
 from remit.core.turn import Turn
 
-REPEATS = 3
-"""The third equal stale refusal in a row says stop and ask."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What is asked for one file, not yet placed. `content` is a whole new text; None with no chunks deletes."""
-
-    path: str
-    op: str
-    source: str | None = None
-    content: str | None = None
-    chunks: tuple[Chunk, ...] = ()
-    executable: bool | None = None
-    old_blob: str | None = None
-
 
 def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> ProposeResult:
     """File a proposal. AgentFaults: see `contracts/methods.md` under `propose_patch`."""
     wishes = _wishes(params)
-    bases = {paths.parse(path, portable=False): binding for path, binding in params.bases.items()}
+    bases = {paths.parse(path, portable=False): bound for path, bound in params.bases.items()}
     asks = _permitted(turn, task, [path for wish in wishes for path in filter(None, (wish.source, wish.path))])
     name = turn.state.next_id("P")
     files: list[FileChange] = []
@@ -66,9 +49,9 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
     turn.record(proposal)
     if replaced is not None:
         turn.emit(e.Superseded(proposal=replaced, replaced_by=(name,)))
-        applying.withdraw_decisions(turn, replaced, f"{name} took its place")
+        asking.withdraw(turn, replaced, f"{name} took its place")
     decisions = tuple(asking.ask(turn, proposal, path, why) for path, why in asks.items())
-    turn.memory.repeats.clear()
+    turn.memory.repeats.pop(agent, None)
     return ProposeResult(
         proposal_id=name,
         state="pending",
@@ -182,7 +165,7 @@ def _change(
     snapshot = turn.look(wish.source or wish.path)
     if snapshot.path != (wish.source or wish.path):
         _permitted(turn, task, [snapshot.path])  # before anything of it is told
-    _bound(turn, agent, wish, snapshot, bases)
+    binding.demand(turn, agent, wish, snapshot, bases)
     if snapshot.origin != "absent":
         # The base too: parts are made from it, and a crash is undone with it.
         turn.keep(codec.encode(snapshot.text, snapshot.charset))
@@ -257,66 +240,3 @@ def _writable(snapshot: Snapshot, new: str) -> None:
             )
     elif bad is not None:
         raise AgentFault("invalid_unicode", f"Character {bad} of the new text is half a character.", offset=bad)
-
-
-# --- what it is bound to ----------------------------------------------------------------------------------------------
-
-
-def _bound(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mapping[str, str]) -> None:
-    asked = wish.source or wish.path
-    binding = bases.get(asked) or bases.get(snapshot.path) or _implied(wish, snapshot)
-    makes = wish.op in ("write", "create") and binding in (None, ABSENT)
-    if snapshot.origin == "absent" and snapshot.trusted and not makes:
-        raise AgentFault("target_missing", f"{asked} does not exist.", remedy="Check the path.", path=asked)
-    if binding is None:
-        raise AgentFault(
-            "missing_base_hash",
-            f"{asked} has no base digest, so nobody can tell what it was made from.",
-            remedy="Read the file and put its digest into bases (absent for a new file).",
-            path=asked,
-        )
-    staleness.demand_known(snapshot, binding, AgentFault)
-    if binding == ABSENT and snapshot.origin != "absent":
-        raise AgentFault(
-            "target_exists",
-            f"{asked} exists already.",
-            remedy="Read it and propose a change of it.",
-            path=asked,
-            current=snapshot.digest,
-            origin=snapshot.source,
-        )
-    if binding != ABSENT and wish.op == "create":
-        raise AgentFault("target_exists", f"{asked} exists already.", path=asked, current=snapshot.digest)
-    if not snapshot.is_named(binding):
-        raise _stale(turn, agent, wish, snapshot, binding)
-
-
-def _implied(wish: Wish, snapshot: Snapshot) -> str | None:
-    """Bindings a format carries itself: a creation is bound to absence, an `index` line to a full blob id."""
-    if wish.op == "create":
-        return ABSENT
-    if wish.old_blob is not None and snapshot.origin != "absent" and snapshot.clean:
-        data = codec.encode(snapshot.text, snapshot.charset)
-        return snapshot.digest if codec.blob_id(data) == wish.old_blob else None
-    return None
-
-
-def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str) -> AgentFault:
-    result: str | None = None
-    base = staleness.base_text(turn, binding, snapshot.charset)
-    if base is not None and wish.op != "delete":
-        try:
-            result = wish.content if wish.content is not None else place.place(base, wish.chunks).text
-        except AgentFault:
-            result = None
-    view = staleness.describe(turn, snapshot, binding, result)
-    key = (agent, fingerprint({"path": snapshot.path, "base": binding, "current": snapshot.digest}))
-    turn.memory.repeats[key] = turn.memory.repeats.get(key, 0) + 1
-    again = turn.memory.repeats[key] >= REPEATS
-    data: dict[str, Json] = {"stale": [view.wire()], "path": snapshot.path, "current": snapshot.digest}
-    return AgentFault(
-        "stale",
-        f"{snapshot.path} has changed since {binding[:12]}…; it is now {snapshot.digest[:12]}… ({snapshot.source}).",
-        remedy="The same patch was refused three times: stop, and ask the human." if again else staleness.REMEDY,
-        **data,
-    )

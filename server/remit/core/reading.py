@@ -143,6 +143,8 @@ def proposal(turn: Turn, name: str) -> ProposalResult:
         if d.asked.subject in {h.outline.proposal for h in heads}
     )
     settled = not any(head.open or head.state == "accepted" for head in heads)
+    open_heads = (turn.proposal(head.outline.proposal) for head in heads if head.open)
+    doubt = next((said for head in open_heads if (said := staleness.doubt(turn, head))), "")
     return ProposalResult(
         proposal_id=name,
         state=entry.state,
@@ -152,8 +154,8 @@ def proposal(turn: Turn, name: str) -> ProposalResult:
         replaced_by=tuple(head.outline.proposal for head in heads if head is not entry),
         stale=stale,
         decisions=blocking,
-        reason=entry.reason,
-        next=_next(heads, bool(stale), settled, blocking),
+        reason=doubt or entry.reason,
+        next=_next(heads, bool(stale), settled, blocking, doubt),
     )
 
 
@@ -164,9 +166,11 @@ def _heads(turn: Turn, entry: ProposalEntry) -> list[ProposalEntry]:
     return [head for name in entry.replaced_by for head in _heads(turn, turn.state.proposals[name])]
 
 
-def _next(heads: list[ProposalEntry], stale: bool, settled: bool, blocking: tuple[str, ...]) -> str:
+def _next(heads: list[ProposalEntry], stale: bool, settled: bool, blocking: tuple[str, ...], doubt: str) -> str:
     if blocking:
         return f"It waits for the human's answer to {', '.join(blocking)}."
+    if doubt:
+        return f"Nothing is applied while that is so: {doubt} Wait for the human, or call ask_human."
     if stale:
         return "The file moved: the human may rebase it; or read the file again and propose anew with `replaces`."
     if not settled:

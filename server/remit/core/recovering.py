@@ -5,7 +5,7 @@ Unknown is written first, decided second; nothing with an effect is done again. 
 
 from __future__ import annotations
 
-from remit.core import applying
+from remit.core import ending
 from remit.core import events as e
 from remit.core.effects import DiskChange, FilesDone, RestoreFiles, Wake
 from remit.core.model import ABSENT
@@ -26,6 +26,18 @@ def start(turn: Turn) -> None:
             _move(turn, entry, "outcome_unknown", "the session ended before the outcome was known")
         if turn.state.actions[name].state == "outcome_unknown":
             reconcile(turn, entry)
+        elif entry.state == "needs_human_decision" and not _asked(turn, name):
+            # No way out of it but an answer, so the question is put again.
+            again = _ask_about_run if entry.plan.kind == "check" else _ask_about_apply
+            again(turn, entry)
+
+
+def _ask_about_apply(turn: Turn, entry: ActionEntry) -> None:
+    ending.ask(turn, entry, entry.reason)
+
+
+def _asked(turn: Turn, action: str) -> bool:
+    return any(entry.asked.subject == action for entry in turn.state.pending_decisions())
 
 
 def attached(turn: Turn) -> None:
@@ -47,12 +59,13 @@ def look_again(turn: Turn) -> None:
             and _found(turn, entry) == _after(entry)
         ):
             _move(turn, entry, "succeeded", "the promised text is there")
-            applying.after_success(turn, entry.plan.action)
+            ending.after_success(turn, entry.plan.action)
 
 
 def reconcile(turn: Turn, entry: ActionEntry) -> None:
     """Settle one unknown outcome if what is there tells; else ask, or wait for the editor."""
     if entry.plan.kind == "check":
+        _move(turn, entry, "needs_human_decision", "a run without a sandbox was cut off")
         _ask_about_run(turn, entry)
         return
     if not _tellable(turn, entry):
@@ -61,13 +74,13 @@ def reconcile(turn: Turn, entry: ActionEntry) -> None:
     before = {target.path: target.before for target in entry.plan.targets}
     if found == after:
         _move(turn, entry, "succeeded", "every file holds the new content")
-        applying.after_success(turn, entry.plan.action)
+        ending.after_success(turn, entry.plan.action)
     elif found == before:
         _move(turn, entry, "safe_to_retry", "every file holds the old content")
     elif _half_on_disk(entry, found):
         turn.act(RestoreFiles(entry.plan.action, _before_images(turn, entry, found)))
     else:
-        applying.ask_about(turn, entry, "the files hold neither all of the old nor all of the new content")
+        ending.ask_about(turn, entry, "the files hold neither all of the old nor all of the new content")
 
 
 def restored(turn: Turn, outcome: FilesDone) -> None:
@@ -78,7 +91,7 @@ def restored(turn: Turn, outcome: FilesDone) -> None:
     if outcome.result == "done":
         reconcile(turn, entry)
     else:
-        applying.ask_about(turn, entry, f"half of the files could not be put back: {outcome.reason}")
+        ending.ask_about(turn, entry, f"half of the files could not be put back: {outcome.reason}")
 
 
 def _tellable(turn: Turn, entry: ActionEntry) -> bool:
@@ -124,7 +137,6 @@ def _move(turn: Turn, entry: ActionEntry, to: str, reason: str) -> None:
 
 def _ask_about_run(turn: Turn, entry: ActionEntry) -> None:
     """A run without a sandbox may have had any effect: only a human can say that it may count as not run."""
-    _move(turn, entry, "needs_human_decision", "a run without a sandbox was cut off")
     turn.emit(
         e.DecisionAsked(
             decision=turn.state.next_id("D"),

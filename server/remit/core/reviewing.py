@@ -63,7 +63,7 @@ def reject(turn: Turn, name: str, act: Act = "reject") -> str:
     every = [hunk.id for _, hunk in proposal.hunks()]
     gone = [subject.hunk] if subject.hunk else every
     turn.emit(e.Rejected(proposal=proposal.id, hunks=tuple(gone), approval=approval))
-    applying.withdraw_decisions(turn, proposal.id, "its proposal was rejected")
+    asking.withdraw(turn, proposal.id, "its proposal was rejected")
     left = set(every) - set(gone)
     if not left:
         return proposal.id
@@ -102,7 +102,7 @@ def _succeed(turn: Turn, proposal: Proposal, made: Proposal) -> None:
     """Put `made` in the place of a proposal, and ask anew what was asked about the old one."""
     turn.record(made)
     turn.emit(e.Superseded(proposal=proposal.id, replaced_by=(made.id,)))
-    applying.withdraw_decisions(turn, proposal.id, f"{made.id} took its place")
+    asking.withdraw(turn, proposal.id, f"{made.id} took its place")
     if proposal.made != "remit":
         asking.ask_all(turn, made)
 

@@ -104,11 +104,11 @@ class Sight:
         self._known.clear()
 
     def stirred(self, paths: Iterable[str]) -> bool:
-        """Whether the stat of any of these files has moved since this was last asked about them."""
+        """Whether the stat of any of these files has moved since it was last read, or last asked about here."""
         marks = {path: self._mark(path) for path in paths}
-        moved = any(path in self._marks and self._marks[path] != mark for path, mark in marks.items())
+        before = {path: known.mark for path, known in self._known.items()} | self._marks
         self._marks = marks
-        return moved
+        return any(path in before and before[path] != mark for path, mark in marks.items())
 
     def _mark(self, path: str) -> object | None:
         try:

@@ -82,6 +82,16 @@ def is_fresh(turn: Turn, proposal: Proposal) -> bool:
     )
 
 
+def doubt(turn: Turn, proposal: Proposal) -> str:
+    """Why nothing can be said of a file of a proposal now; empty when there is no doubt."""
+    try:
+        for file in proposal.files:
+            demand_known(turn.glance(file.origin), file.base, AgentFault)
+    except AgentFault as fault:
+        return fault.message
+    return ""
+
+
 def demand_known(snapshot: Snapshot, binding: str, party: type[AgentFault] | type[UserFault]) -> None:
     """Refuse a file whose content is in doubt. Faults: buffer_unknown, disk_conflict."""
     match judge(snapshot, binding):

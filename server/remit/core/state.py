@@ -51,6 +51,7 @@ class DecisionEntry:
     text: str = ""
     reason: str = ""
     by: str = ""
+    offer: str = ""
     at: str = ""
     seqs: list[int] = field(default_factory=list)
 
@@ -103,6 +104,11 @@ class State:
     def running(self) -> list[ActionEntry]:
         """Actions that have begun and are not settled."""
         return [entry for entry in self.actions.values() if entry.state not in actions.SETTLED]
+
+    def run_under(self, offer: str) -> ActionEntry | None:
+        """The run that one answer allowed."""
+        runs = (entry for entry in self.actions.values() if entry.plan.kind == "check")
+        return next((run for run in runs if offer and run.plan.approval.offer == offer), None)
 
     def last_run(self, check: str, task: str) -> ActionEntry | None:
         """The newest run of a check under a task that was at least dispatched."""
@@ -236,7 +242,7 @@ def _decision_asked(state: State, seq: int, at: str, event: e.DecisionAsked) -> 
 def _decision_answered(state: State, seq: int, at: str, event: e.DecisionAnswered) -> None:
     entry = state.decisions[event.decision]
     entry.state, entry.option, entry.text = "answered", event.option, event.text
-    entry.by, entry.at = event.approval.by, at
+    entry.by, entry.offer, entry.at = event.approval.by, event.approval.offer, at
     entry.seqs.append(seq)
     state.used[event.approval.offer] = f"{event.decision}: answered “{event.option}”"
 

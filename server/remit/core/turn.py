@@ -86,7 +86,7 @@ class Memory:
     client: str = ""
     can_edit: bool = False
     attached_at: float | None = None
-    repeats: dict[tuple[str, str], int] = field(default_factory=dict)
+    repeats: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     def mark(self) -> dict[str, Inflight]:
         """A turn begins: what `restore` goes back to."""

@@ -99,6 +99,13 @@ class Disk:
         except OSError as error:
             raise fault(error, path) from error
 
+    def claim(self) -> bool:
+        """Hold the root itself, by its inode, until `close`; False when another process holds it.
+
+        Nothing is written into the workspace for it, and no setting of the other process can hide it.
+        """
+        return self._root.claim()
+
     def mark(self, path: str) -> Mark | None:
         """A cheap mark of the file, or None when it is absent; faults as in `read`."""
         real = self.real(path)

@@ -6,6 +6,7 @@ Follows links only as text, to say where they lead; opens nothing through one. D
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
@@ -38,6 +39,14 @@ class Root:
     def close(self) -> None:
         """Let the root go; nothing works afterwards."""
         os.close(self.fd)
+
+    def claim(self) -> bool:
+        """Lock the directory itself (flock(2): by inode, until the descriptor is closed); False when it is locked."""
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     @contextmanager
     def directory(self, path: str) -> Iterator[int]:
