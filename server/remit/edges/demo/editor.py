@@ -22,7 +22,7 @@ from pygls.lsp.client import LanguageClient
 from pygls.protocol.json_rpc import JsonRPCNotification, JsonRPCRequestMessage, JsonRPCResponseMessage
 
 from remit.core.faults import from_dict
-from remit.core.text import Edit, Position, Range, Text
+from remit.core.text import Edit, Position, PositionEncoding, Range, Text
 
 T = TypeVar("T")
 PATIENCE = 15.0
@@ -123,6 +123,13 @@ class Editor:
 
     # --- what the user does -------------------------------------------------------------------------------------------
 
+    @property
+    def encoding(self) -> PositionEncoding:
+        """The position encoding that the server chose."""
+        chosen = self.initialized.capabilities.position_encoding if self.initialized else None
+        known: Mapping[str, PositionEncoding] = {"utf-8": "utf-8", "utf-32": "utf-32"}
+        return known.get(str(getattr(chosen, "value", chosen)), "utf-16")
+
     def uri(self, path: str) -> str:
         return (self.root / path).as_uri()
 
@@ -151,7 +158,7 @@ class Editor:
         changes: list[Any] = []
         for edit in edits:
             assert edit.range is not None
-            document.text.edit(edit, "utf-16")
+            document.text.edit(edit, self.encoding)
             changes.append(types.TextDocumentContentChangePartial(_range(edit.range), edit.text))
         document.version += 1
         self.client.text_document_did_change(
@@ -203,7 +210,7 @@ class Editor:
         return [str(one.code) for one in self.diagnostics.get(self.uri(path), [])]
 
     async def until(self, seen: Callable[[], T]) -> T:
-        """Wait until something is seen; AssertionError with what is there when it does not come."""
+        """Wait until something is seen; TimeoutError when it does not come."""
         async with asyncio.timeout(PATIENCE):
             while True:
                 found = seen()
