@@ -136,9 +136,14 @@ class Session:
             self.staged.pop(effect.action, None)
         self.happened(done)
 
+    def _restoring(self, action: str) -> str:
+        """The name of putting an action's files back; another one in each session, because the last may have been cut
+        off in the middle of it and have left its own behind."""
+        return f"{action}-restore-{len(self.mediator.state.sessions)}"
+
     def _restore(self, action: str, changes: Sequence[Any]) -> FilesDone:
         try:
-            staged = self.disk.stage(f"{action}-restore", changes)
+            staged = self.disk.stage(self._restoring(action), changes)
             staged.commit()
             staged.finish()
         except Fault as fault:
@@ -180,7 +185,7 @@ class Session:
         with self._turn() as turn:
             self.mediator.attach(turn, opened, encoding, abilities)
         running = {entry.plan.action for entry in self.mediator.state.running()}
-        self.disk.sweep(running | {f"{name}-restore" for name in running})
+        self.disk.sweep(running | {self._restoring(name) for name in running})
 
     def stirred(self) -> bool:
         """Whether a file that is shown was written by somebody since this was last asked."""
