@@ -202,3 +202,51 @@ async def test_a_prompt_is_shown_once_and_its_answer_counts(world: World) -> Non
     done = await agent("wait_for_decision", decisionId=asked["decision"]["decisionId"], seconds=20)
     assert done["decision"]["answer"] == "no"
     assert [prompt.message for prompt in editor.prompts] == ["D1: Tabs?"]
+
+
+async def test_no_prompt_comes_between_keystrokes(world: World) -> None:
+    """Where a prompt takes the keyboard, a keystroke meant for the text would answer it."""
+    world.put("a.txt", "a\n")
+    editor = await world.active()
+    editor.open("a.txt")
+    agent = await world.agent()
+    editor.type("a.txt", 0, 0, "x")
+    await agent("ask_human", question="Tabs?", options=["yes", "no"])
+    await editor.until(lambda: "decision-pending" in editor.codes("task.contract.json"))
+    for _ in range(5):
+        editor.type("a.txt", 0, 0, "x")
+        await editor.view()
+        assert editor.prompts == []
+    await editor.until(lambda: editor.prompts)
+
+
+async def test_the_seed_contract_works_as_it_stands_in_an_empty_folder(world: World) -> None:
+    seed = (CASES.parent.parent / "contracts/examples/valid/seed.contract.json").read_bytes()
+    world.put("seed.contract.json", seed)
+    editor = await world.editor()
+    editor.open("seed.contract.json")
+    await editor.until(lambda: "contract-not-active" in editor.codes("seed.contract.json"))
+    shown = editor.diagnostics[editor.uri("seed.contract.json")]
+    assert types.DiagnosticSeverity.Error not in [one.severity for one in shown]
+    await editor.activate("seed.contract.json")
+    agent = await world.agent()
+    task = (await agent("get_contract"))["task"]
+    assert (task["rights"], task["commitAllowed"]) == (["read_file", "apply_patch"], False)
+    standing = {check["checkId"]: (check["kind"], check["status"]) for check in task["checks"]}
+    assert standing["editorial_review"] == ("human", "not_run")
+    assert {standing[name][1] for name in ("build", "product_tests")} == {"forbidden"}
+    assert (await agent.refused("run_check", checkId="editorial_review")).code == "right_missing"
+
+    new = [{"path": "docs/editorial/guide.md", "content": "# Guide\n"}]
+    name = (await agent("propose_patch", files=new, bases={"docs/editorial/guide.md": "absent"}))["proposalId"]
+    action = (await editor.run("remit.accept", offer=await offer_of(editor, name)))["result"]
+    assert (await settled(editor, action))["state"] == "succeeded"
+    assert world.bytes("docs/editorial/guide.md") == b"# Guide\n"
+    checks = {check["checkId"]: check for check in (await editor.view())["tasks"][0]["checks"]}
+    await editor.run("remit.runCheck", offer=checks["editorial_review"]["offer"])
+    report = await editor.run("remit.report", format="json")
+    assert [line["subject"] for line in report["done"]] == [name, "editorial_review"]
+    assert sorted(line["subject"] for line in report["notRun"]) == ["build", "product_tests"]
+    world.put("docs/editorial/guide.md", "# Another\n")
+    report = await editor.run("remit.report", format="json")
+    assert [line["subject"] for line in report["toBeConfirmed"]] == ["editorial_review"]

@@ -19,6 +19,9 @@ from remit.core.state import DecisionEntry
 from remit.mediator import Command
 from remit.session import Session
 
+QUIET = 1.5
+"""Seconds without typing before a prompt is shown."""
+
 
 @dataclass(slots=True)
 class Prompts:
@@ -35,10 +38,21 @@ class Prompts:
         """Show each decision that waits and was not shown yet."""
         pending = {entry.asked.decision: entry for entry in self.session.mediator.state.pending_decisions()}
         self.shown &= pending.keys()
+        if (left := self._typing()) > 0:
+            # In some editors a prompt takes the keyboard: what the human is typing must not become its answer.
+            asyncio.get_running_loop().call_later(left, self.moved)
+            return
         for name, entry in pending.items():
             if name not in self.shown and entry.asked.options:
                 self.shown.add(name)
                 self.keep(asyncio.ensure_future(self._show(entry)))
+
+    def _typing(self) -> float:
+        """Seconds until the human has not typed for a while; 0 when that is so, or nothing new is to be shown."""
+        memory, clock = self.session.mediator.memory, self.session.mediator.clock
+        waiting = {entry.asked.decision for entry in self.session.mediator.state.pending_decisions()} - self.shown
+        last = max((buffer.changed_at for buffer in memory.mirror.buffers.values() if buffer.version > 1), default=None)
+        return max(0.0, last + QUIET - clock.monotonic()) if waiting and last is not None else 0.0
 
     async def _show(self, entry: DecisionEntry) -> None:
         asked = entry.asked
