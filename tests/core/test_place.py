@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from remit.core.diff import unified
 from remit.core.faults import AgentFault
 from remit.core.patch import Chunk, FilePatch, parse
-from remit.core.place import Placement, Rule, place, replace
+from remit.core.place import Placement, Rule, Swap, place, replace, swap
 from remit.core.text import split_lines
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -265,3 +265,30 @@ def test_placing_an_lf_chunk_changes_its_own_line_only(lines: list[str], at: int
     text = "".join(line + end for line in lines)
     placed = place(text, [Chunk(tuple(lines), (*lines[:at], "new", *lines[at + 1 :]), 0)])
     assert split_lines(placed.text) == [line + end for line in [*lines[:at], "new", *lines[at + 1 :]]]
+
+
+# --- search and replace, several at once ------------------------------------------------------------------------------
+
+
+def test_swaps_are_all_made_for_the_text_as_it_is_in_any_order() -> None:
+    text = "one two\nthree\n"
+    swaps = [Swap("one", "two"), Swap("two", "one"), Swap("three\n", "")]
+    assert swap(text, swaps).text == "two one\n"
+    assert swap(text, swaps[::-1]).text == "two one\n"
+
+
+def test_a_swap_says_how_often_and_means_it() -> None:
+    assert swap("a a a", [Swap("a", "b", 3)]).text == "b b b"
+    assert swap("a a a", [Swap("a", "b", None)]).text == "b b b"
+    with pytest.raises(AgentFault) as many:
+        swap("a\na\na\n", [Swap("a", "b")])
+    assert (many.value.code, many.value.data["candidates"]) == ("ambiguous_match", [1, 2, 3])
+    with pytest.raises(AgentFault) as none:
+        swap("a\n", [Swap("a", "b"), Swap("c", "d")])
+    assert (none.value.code, none.value.data["chunk"]) == ("no_match", 1)
+
+
+def test_swaps_that_touch_the_same_place_are_refused() -> None:
+    with pytest.raises(AgentFault) as both:
+        swap("abc", [Swap("ab", "x"), Swap("bc", "y")])
+    assert both.value.code == "overlapping_chunks"

@@ -292,3 +292,31 @@ def test_the_question_about_a_replaced_proposal_is_moot(bench: Bench) -> None:
 def test_the_disk_refuses_what_a_fake_must_refuse(bench: Bench) -> None:
     with pytest.raises(AgentFault):
         bench.disk.stage("A1", [DiskChange("src/a", sha("other"), b"x")])
+
+
+def test_search_and_replace_is_a_change_like_any_other(bench: Bench) -> None:
+    edits = [
+        {"path": "src/a", "search": "two", "replace": "TWO"},
+        {"path": "src/a", "search": "six\nseven\n", "replace": "seven\n"},
+        {"path": "src/b", "search": "b", "replace": "$& \\1"},
+    ]
+    bases = {"src/a": sha(TEXT), "src/b": sha("b\n")}
+    answer = bench.call("propose_patch", edits=edits, bases=bases)
+    assert [file["result"] for file in answer["files"]] == [
+        sha(TEXT.replace("two", "TWO").replace("six\n", "")),
+        sha("$& \\1\n"),
+    ]
+
+
+def test_search_that_fits_in_many_places_is_refused(bench: Bench) -> None:
+    many = [{"path": "src/a", "search": "e", "replace": "E"}]
+    refused(bench, "ambiguous_match", edits=many, bases={"src/a": sha(TEXT)})
+
+
+def test_search_and_replace_of_an_old_text_is_told_whether_it_still_fits(bench: Bench) -> None:
+    bench.call("read_file", path="src/a")
+    bench.disk.files["src/a"] = ("zero\n" + TEXT).encode()
+    edits = [{"path": "src/a", "search": "five", "replace": "FIVE"}]
+    data = refused(bench, "stale", edits=edits, bases={"src/a": sha(TEXT)})
+    assert isinstance(data["stale"], list) and isinstance(data["stale"][0], dict)
+    assert data["stale"][0]["rebase"] == "clean"

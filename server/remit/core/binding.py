@@ -12,6 +12,7 @@ from remit.core import codec, place, staleness
 from remit.core.faults import AgentFault, Json
 from remit.core.model import ABSENT, fingerprint
 from remit.core.patch import Chunk
+from remit.core.place import Placed, Swap
 from remit.core.snapshot import Snapshot
 from remit.core.turn import Turn
 
@@ -28,8 +29,15 @@ class Wish:
     source: str | None = None
     content: str | None = None
     chunks: tuple[Chunk, ...] = ()
+    swaps: tuple[Swap, ...] = ()
     executable: bool | None = None
     old_blob: str | None = None
+
+    def onto(self, text: str) -> Placed:
+        """The new text from the old one. AgentFaults of placing."""
+        if self.content is not None:
+            return Placed(self.content, ())
+        return place.swap(text, self.swaps) if self.swaps else place.place(text, self.chunks)
 
 
 def demand(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mapping[str, str]) -> None:
@@ -80,7 +88,7 @@ def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str)
     base = staleness.base_text(turn, binding, snapshot.charset)
     if base is not None and wish.op != "delete":
         try:
-            result = wish.content if wish.content is not None else place.place(base, wish.chunks).text
+            result = wish.onto(base).text
         except AgentFault:
             result = None
     view = staleness.describe(turn, snapshot, binding, result)

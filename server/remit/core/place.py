@@ -62,28 +62,51 @@ def place(text: str, chunks: Sequence[Chunk], rules: Sequence[Rule] = RULES) -> 
     return Placed(_written(text, sorted(edits)), tuple(_placement(*each) for each in enumerate(sites)))
 
 
-def replace(text: str, search: str, new: str, count: int | None = 1, rules: Sequence[Rule] = RULES) -> Placed:
-    """Put `new`, literally, in the place of `search`, which must occur `count` times (None: once or more).
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Put `new`, literally, in the place of `search`, which must occur `count` times (None: once or more)."""
+
+    search: str
+    new: str
+    count: int | None = 1
+
+
+def swap(text: str, swaps: Sequence[Swap], rules: Sequence[Rule] = RULES) -> Placed:
+    """Carry out search and replace, all of them made for `text` as it stands; their order does not matter.
 
     AgentFault: no_match, ambiguous_match, overlapping_chunks, empty_search.
     """
-    if not search:
+    edits: list[_Edit] = []
+    placements: list[Placement] = []
+    for number, one in enumerate(swaps):
+        found, rule = _swapped(text, number, one, rules)
+        edits += found
+        placements += [Placement(number, line_at(text, edit.start), rule, 0) for edit in found]
+    return Placed(_written(text, sorted(edits)), tuple(placements))
+
+
+def replace(text: str, search: str, new: str, count: int | None = 1, rules: Sequence[Rule] = RULES) -> Placed:
+    """`swap` with one of them."""
+    return swap(text, [Swap(search, new, count)], rules)
+
+
+def _swapped(text: str, number: int, one: Swap, rules: Sequence[Rule]) -> tuple[list[_Edit], Rule]:
+    if not one.search:
         raise AgentFault("empty_search", "The search text is empty.", remedy="Name the text to replace.")
     loose = "line_ends" in rules
-    found = _occurrences(text, re.escape(search))
-    literal = bool(found) and ("\n" in search or "\r" in search or not loose)
+    found = _occurrences(text, re.escape(one.search))
+    literal = bool(found) and ("\n" in one.search or "\r" in one.search or not loose)
     if not found and loose:
-        found = _occurrences(text, r"(?:\r\n|\r|\n)".join(map(re.escape, re.split(r"\r\n|\r|\n", search))))
+        found = _occurrences(text, r"(?:\r\n|\r|\n)".join(map(re.escape, re.split(r"\r\n|\r|\n", one.search))))
     if not found:
-        raise unfound(text, 0, None, [line.rstrip("\r\n") for line in split_lines(search)])
-    lines = [line_at(text, start) for start, _ in found]
-    if count is not None and count != len(found):
-        raise ambiguous(0, lines)
-    edits = [_Edit(start, end, 0, new if literal else _fitted(text, start, end, new)) for start, end in found]
-    rule: Rule = (
-        "exact" if all(edit.text == new for edit in edits) and text[slice(*found[0])] == search else "line_ends"
-    )
-    return Placed(_written(text, edits), tuple(Placement(0, line, rule, 0) for line in lines))
+        raise unfound(text, number, None, [line.rstrip("\r\n") for line in split_lines(one.search)])
+    if one.count is not None and one.count != len(found):
+        raise ambiguous(number, [line_at(text, start) for start, _ in found])
+    edits = [
+        _Edit(start, end, number, one.new if literal else _fitted(text, start, end, one.new)) for start, end in found
+    ]
+    exact = all(edit.text == one.new for edit in edits) and text[slice(*found[0])] == one.search
+    return edits, "exact" if exact else "line_ends"
 
 
 @dataclass(frozen=True, slots=True, order=True)

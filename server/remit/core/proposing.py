@@ -15,6 +15,7 @@ from remit.core.binding import Wish
 from remit.core.faults import AgentFault
 from remit.core.model import ABSENT
 from remit.core.permission import Ask, Refuse, may_write
+from remit.core.place import Swap
 from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
 from remit.core.requests import ProposeParams
 from remit.core.snapshot import Snapshot
@@ -85,9 +86,10 @@ def hunk_view(turn: Turn, file: FileChange, hunk: Hunk) -> HunkView:
 
 
 def _wishes(params: ProposeParams) -> list[Wish]:
-    if (params.patch is None) == (params.files is None):
-        raise AgentFault("invalid_params", "Give either patch or files.", remedy="Send exactly one of the two.")
-    found = list(_from_patch(params.patch) if params.patch is not None else _from_files(params))
+    given = [part for part in (params.patch, params.files, params.edits) if part is not None]
+    if len(given) != 1:
+        raise AgentFault("invalid_params", "Give one of patch, files and edits.", remedy="Send exactly one of them.")
+    found = [*_from_patch(params.patch or ""), *_from_files(params), *_from_edits(params)]
     if not found:
         raise AgentFault("no_change", "The proposal holds no change.", remedy="Send at least one file.")
     _once([path for wish in found for path in filter(None, (wish.source, wish.path))])
@@ -109,7 +111,18 @@ def _from_files(params: ProposeParams) -> Iterator[Wish]:
         )
 
 
+def _from_edits(params: ProposeParams) -> Iterator[Wish]:
+    by_path: dict[str, list[Swap]] = {}
+    for edit in params.edits or ():
+        path = paths.parse(edit.path, portable=False)
+        by_path.setdefault(path, []).append(Swap(edit.search, edit.replace, edit.count))
+    for path, swaps in by_path.items():
+        yield Wish(path, "modify", swaps=tuple(swaps))
+
+
 def _from_patch(text: str) -> Iterator[Wish]:
+    if not text:
+        return
     for file in patch.parse(text).files:
         yield Wish(
             path=paths.parse(file.path, portable=False),
@@ -221,7 +234,7 @@ def _new_text(wish: Wish, snapshot: Snapshot) -> tuple[str, str]:
             # The file's line ends are not the agent's to change by the way.
             return wish.content.replace("\n", "\r\n"), "line_ends"
         return wish.content, "exact"
-    result = place.place(snapshot.text, wish.chunks)
+    result = wish.onto(snapshot.text)
     rules = sorted({p.rule if p.rule != "offset" else f"offset({p.offset})" for p in result.placements} - {"exact"})
     return result.text, ", ".join(rules) or "exact"
 

@@ -41,9 +41,21 @@ class WholeFile(Model):
     content: str | None = Field(description="The whole new text; null deletes the file.")
 
 
+class Replacement(Model):
+    path: str
+    search: Annotated[str, StringConstraints(min_length=1)] = Field(description="Text that is there, literally.")
+    replace: str = Field(description="What comes in its place, literally.")
+    count: int | None = Field(
+        default=1, ge=1, description="How often `search` occurs; each is replaced. null: as often as it does."
+    )
+
+
 class ProposeParams(Model):
     patch: str | None = Field(default=None, description="A unified diff, or a `*** Begin Patch` text.")
     files: tuple[WholeFile, ...] | None = Field(default=None, description="Whole new texts, instead of `patch`.")
+    edits: tuple[Replacement, ...] | None = Field(
+        default=None, description="Search and replace, instead of `patch`; all made for the text you read."
+    )
     bases: dict[str, Binding] = Field(
         default_factory=dict,
         description="For each path: the digest from read_file, or `absent` for a file that must not exist.",

@@ -81,8 +81,9 @@ VERBS: Mapping[str, Verb] = {
         ProposeParams,
         ProposeResult,
         "Propose a patch",
-        "Propose changes for review: `patch` (unified diff or *** Begin Patch) or `files` (whole texts), with `bases` "
-        "giving each path's digest from read_file, or 'absent'. Nothing is written until the human accepts. "
+        "Propose changes for review: `patch` (unified diff or *** Begin Patch), `edits` (search and replace) or "
+        "`files` (whole texts), with `bases` giving each path's digest from read_file, or 'absent'. Nothing is "
+        "written until the human accepts. "
         "Then call wait_for_review.",
         right="apply_patch",
     ),
