@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from remit.core import (
     activating,
+    amending,
     applying,
     checking,
     deciding,
@@ -23,6 +24,7 @@ from remit.core import (
     recovering,
     report,
     reviewing,
+    undoing,
 )
 from remit.core import events as e
 from remit.core.answers import FinishResult
@@ -229,6 +231,7 @@ class Command(Model):
     option: str | None = None
     text: str = ""
     anyway: bool = False
+    files: dict[str, str] = Field(default_factory=dict, description="For amend: whole new texts by path.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +280,11 @@ def _proposal_result(turn: Turn, _agent: str, _task: str | None, params: Any) ->
     return reading.proposal(turn, params.proposal_id)
 
 
+def _withdrawn(turn: Turn, agent: str, _task: str | None, params: Any) -> Model:
+    proposing.withdraw(turn, agent, params.proposal_id)
+    return reading.proposal(turn, params.proposal_id)
+
+
 def _decided(turn: Turn, name: str) -> Model:
     return deciding.result(turn, name)
 
@@ -290,6 +298,7 @@ ANSWERS: Mapping[str, Callable[[Turn, str, Any, Any], Model]] = {
     "propose_patch": proposing.propose,
     "proposal_status": _proposal_result,
     "wait_for_review": _proposal_result,
+    "withdraw_proposal": _withdrawn,
     "list_checks": lambda turn, _a, task, _p: reading.checks(turn, task),
     "run_check": checking.request,
     "ask_human": lambda turn, agent, task, p: _decided(turn, deciding.ask(turn, agent, task, p)),
@@ -307,6 +316,8 @@ COMMANDS: Mapping[str, Callable[[Turn, Command], str]] = {
     "acceptHunk": lambda turn, c: reviewing.accept(turn, c.offer, "acceptHunk"),
     "rejectHunk": lambda turn, c: reviewing.reject(turn, c.offer, "rejectHunk"),
     "rebase": lambda turn, c: reviewing.rebase(turn, c.offer),
+    "amend": lambda turn, c: amending.amend(turn, c.offer, c.files),
+    "undo": lambda turn, c: undoing.undo(turn, c.offer),
     "decide": lambda turn, c: deciding.answer(turn, c.offer, c.option, c.text),
     "runCheck": lambda turn, c: checking.run_now(turn, c.offer, anyway=c.anyway, verdict=c.option or "sign_off"),
 }

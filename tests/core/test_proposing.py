@@ -320,3 +320,17 @@ def test_search_and_replace_of_an_old_text_is_told_whether_it_still_fits(bench: 
     data = refused(bench, "stale", edits=edits, bases={"src/a": sha(TEXT)})
     assert isinstance(data["stale"], list) and isinstance(data["stale"][0], dict)
     assert data["stale"][0]["rebase"] == "clean"
+
+
+def test_an_agent_withdraws_only_what_is_its_own_and_waits(bench: Bench) -> None:
+    name = bench.propose({"src/a": TEXT.replace("two", "TWO")})
+    first = bench.connection
+    other = bench.connect("agent-0002", "other")
+    with pytest.raises(AgentFault) as foreign:
+        bench.call("withdraw_proposal", other, proposalId=name)
+    assert foreign.value.code == "unknown_proposal"
+    answer = bench.call("withdraw_proposal", first, proposalId=name)
+    assert (answer["state"], answer["settled"]) == ("withdrawn", True)
+    with pytest.raises(AgentFault) as again:
+        bench.call("withdraw_proposal", first, proposalId=name)
+    assert again.value.code == "not_pending"

@@ -23,6 +23,7 @@ SURFACE: dict[str, tuple[str | None, bool]] = {
     "propose_patch": ("apply_patch", False),
     "proposal_status": (None, True),
     "wait_for_review": (None, True),
+    "withdraw_proposal": (None, False),
     "list_checks": (None, True),
     "run_check": ("run_check", False),
     "ask_human": (None, False),

@@ -84,6 +84,7 @@ RESULTS: dict[str, Model] = {
             ),
         )
     ),
+    "withdraw_proposal": PROPOSAL,
     "run_check": answers.RunResult(
         check_id="unit",
         run=answers.RunView(run_id="r1", check_id="unit", state="passed", fresh=True),

@@ -19,7 +19,7 @@ class HunkView(Model):
     old_lines: int
     new_start: int
     new_lines: int
-    state: Literal["pending", "applied", "rejected", "replaced"] = "pending"
+    state: Literal["pending", "applied", "rejected", "replaced", "undone"] = "pending"
     placed: str = Field(default="exact", description="How it was placed: exact, or offset(n), line_ends, …")
 
 

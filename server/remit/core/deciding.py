@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from remit.core import activating, checking, ending
+from remit.core import activating, checking, ending, paths, plain, room
 from remit.core import events as e
 from remit.core.answers import DecisionResult, DecisionView
 from remit.core.faults import AgentFault, Json, UserFault
+from remit.core.finding import agent_name
 from remit.core.model import fingerprint
 from remit.core.requests import AskParams
 from remit.core.state import ActionEntry, DecisionEntry
@@ -24,19 +25,24 @@ NO_TASK = "-"
 
 
 def ask(turn: Turn, agent: str, task: str | None, params: AskParams) -> str:
-    """An agent's question; the decision's id."""
+    """An agent's question; the decision's id. AgentFaults: invalid_params, bad_path, outside_scope, too_many_open."""
+    about = None if params.about is None else paths.parse(params.about, portable=False)
+    titles = [plain.visible(" ".join(title.split())) for title in params.options]
+    if "" in titles or len({paths.fold(title) for title in titles}) < len(titles):
+        raise AgentFault("invalid_params", "Two of the options read alike, or one is empty.", remedy="Name them apart.")
+    room.demand_question(turn, agent)
     name = turn.state.next_id("D")
-    options = tuple(e.Option(id=f"option_{i}", title=title) for i, title in enumerate(params.options, 1))
+    options = tuple(e.Option(id=f"option_{i}", title=title) for i, title in enumerate(titles, 1))
     turn.emit(
         e.DecisionAsked(
             decision=name,
             kind="question",
             task=task,
             agent=agent,
-            question=params.question,
-            why=params.why,
+            question=plain.prose(params.question),
+            why=plain.prose(params.why),
             options=options,
-            about=params.about,
+            about=about,
             binding=fingerprint({"question": params.question, "options": list(params.options)}),
         )
     )
@@ -48,13 +54,14 @@ def bind(turn: Turn, agent: str) -> str:
     for entry in turn.state.pending_decisions():
         if entry.asked.kind == "bind" and entry.asked.agent == agent:
             return entry.asked.decision
+    room.demand_question(turn, agent)
     name, tasks = turn.state.next_id("D"), sorted(turn.state.contracts)
     turn.emit(
         e.DecisionAsked(
             decision=name,
             kind="bind",
             agent=agent,
-            question=f"Which task is {turn.state.agents[agent].name} to work on?",
+            question=f"Which task is {agent_name(turn, agent)} to work on?",
             why="Several tasks are active; an agent never chooses its own.",
             options=(
                 e.Option(id=NO_TASK, title="None of them", effect="It can read, and draft a contract of its own."),
@@ -137,7 +144,8 @@ def _chosen(entry: DecisionEntry, option: str | None, text: str) -> str:
         if not text.strip():
             raise UserFault("unknown_option", "The answer is empty.", remedy="Write an answer.")
         return FREE_TEXT
-    known = {o.id: o.id for o in entry.asked.options} | {o.title: o.id for o in entry.asked.options}
+    # An id is what it says, even where an agent has named another option after it.
+    known = {o.title: o.id for o in entry.asked.options} | {o.id: o.id for o in entry.asked.options}
     if option not in known:
         raise UserFault(
             "unknown_option",

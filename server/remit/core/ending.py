@@ -42,6 +42,8 @@ def after_success(turn: Turn, name: str) -> None:
     proposal = turn.proposal(entry.plan.subject)
     asking.withdraw(turn, proposal.id, "its proposal was applied")
     asking.withdraw(turn, name, "what happened is known now")
+    if proposal.made == "undo" and proposal.parent is not None:
+        turn.emit(e.Undone(proposal=proposal.parent, by=proposal.id))
     if proposal.made != "part" or proposal.parent is None:
         return
     parent = turn.state.proposals[proposal.parent]

@@ -123,7 +123,7 @@ class Proposed(Model):
     digest: Digest = Field(description="What approvals bind to.")
     task: str
     agent: str
-    made: Literal["agent", "part", "rest", "rebase", "remit"] = "agent"
+    made: Literal["agent", "part", "rest", "rebase", "amend", "undo", "remit"] = "agent"
     parent: str | None = None
     files: tuple[FileOutline, ...]
 
@@ -141,6 +141,14 @@ class Superseded(Model):
     type: Literal["superseded"] = "superseded"
     proposal: str
     replaced_by: tuple[str, ...]
+
+
+class Undone(Model):
+    """What was applied was taken back, by another proposal."""
+
+    type: Literal["undone"] = "undone"
+    proposal: str
+    by: str
 
 
 class Withdrawn(Model):
@@ -249,6 +257,7 @@ Event: TypeAlias = Annotated[
         Proposed,
         Rejected,
         Superseded,
+        Undone,
         Withdrawn,
         Answered,
         ActionPlanned,

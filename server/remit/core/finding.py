@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from remit.core import plain
+from remit.core.events import DecisionAsked
 from remit.core.faults import Json
 from remit.core.source import Span
 from remit.core.source import contract as read_contract
@@ -29,6 +31,9 @@ class Region:
 
 
 TOP = Region(0, 0, 0, 0)
+
+NAME = 30
+"""Characters of an agent's name that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +95,18 @@ def lines_region(lines: list[str], start: int, count: int) -> Region:
 
 
 def agent_name(turn: Turn, agent: str) -> str:
-    """What people call an agent: the name it claims."""
+    """What people call an agent: the name it claims, never so long that what it wants is cut off."""
     known = turn.state.agents.get(agent)
-    return known.name if known else agent
+    return plain.line(known.name if known and known.name.strip() else agent, NAME)
+
+
+def asks(turn: Turn, asked: DecisionAsked) -> str:
+    """The question of a decision; an agent's own words are never taken for Remit's."""
+    if asked.kind != "question" or asked.agent is None:
+        return asked.question
+    return f"{agent_name(turn, asked.agent)} asks: {asked.question}"
 
 
 def short(message: str) -> str:
-    """One line of at most 100 characters: what a problem list shows."""
-    line = " ".join(message.split())
-    return line if len(line) <= 100 else line[:99] + "…"
+    """One line of at most 100 characters: what a problem list shows. A file's name is at its end, so the end stays."""
+    return plain.line(message, 100)

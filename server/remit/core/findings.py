@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import assert_never
 
-from remit.core import activating, checking, deciding, diff, paperwork, questions, reviewing, staleness
+from remit.core import activating, checking, deciding, diff, paperwork, questions, reviewing, staleness, undoing
 from remit.core.events import FileOutline
 from remit.core.faults import UserFault
 from remit.core.finding import TOP, Doable, Finding, Region, Severity, agent_name, in_contract, lines_region, short
@@ -234,7 +234,9 @@ def offer(turn: Turn, doable: Doable) -> str:
             return deciding.offer(turn, turn.state.decisions[doable.target])
         case "runCheck":
             return checking.offer(turn, doable.hunk, doable.target)
-        case "accept" | "reject" | "acceptHunk" | "rejectHunk" | "rebase":
+        case "undo":
+            return undoing.offer(turn, turn.state.proposals[doable.target]) or ""
+        case "accept" | "reject" | "acceptHunk" | "rejectHunk" | "rebase" | "amend":
             return reviewing.offer(turn, turn.state.proposals[doable.target], doable.act, doable.hunk)
         case never:
             assert_never(never)

@@ -23,6 +23,7 @@ _BINARY = re.compile(r"Binary files? .* (?:differ|has changed)$|GIT binary patch
 _INDEX = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\.\.([0-9a-f]{40}|[0-9a-f]{64})\b")
 _PAIRS = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("1", "2")}
 _PAIRS |= {(new, old) for old, new in _PAIRS}  # git diff -R
+_LONGEST = 20_000  # two names of 4,096 bytes, quoted; each blank in the line is one more way to read it
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb'\\([abtnvfr"\\]|[0-3][0-7]{2})')
 _PLAIN = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
@@ -93,9 +94,9 @@ def mode(head: Head) -> Mode | None:
         if kind not in ("100644", "100755"):
             raise AgentFault(
                 "special_file",
-                f"The patch is about a link, a submodule or another special file (mode {kind[:12]}).",
+                f"The patch is about a link, a submodule or another special file (mode {shown(kind)[:12]}).",
                 remedy="Leave such entries out; only ordinary files can be changed.",
-                mode=kind,
+                mode=shown(kind),
                 line=head.line,
             )
     said = modes.get("new mode") or modes.get("new file mode")
@@ -155,6 +156,8 @@ def _traditional(old: str, new: str) -> tuple[str, str]:
 
 def _git_names(text: str, line: int) -> list[tuple[str, str]]:
     """Every way to read `diff --git OLD NEW`: blanks in unquoted names make it several."""
+    if len(text) > _LONGEST:
+        raise malformed(f"The file header at line {line} is too long.", line)
     if text.startswith('"'):
         quoted = _QUOTED.match(text)
         cuts = [quoted.end()] if quoted else []

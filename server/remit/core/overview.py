@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from remit.core import activating, checking, deciding, proposing, reading, reviewing, staleness
+from remit.core import activating, checking, deciding, proposing, reading, reviewing, staleness, undoing
 from remit.core.faults import Json
 from remit.core.source import contract as read_contract
 from remit.core.source import policy as read_policy
 from remit.core.state import ProposalEntry
 from remit.core.turn import Turn
+
+APPLIED = 20
+"""The newest applied proposals that the view carries, each with the offer to take it back."""
 
 ACTIONS = 50
 """The newest actions that the view carries."""
@@ -26,6 +29,7 @@ def overview(turn: Turn) -> dict[str, Json]:
         "tasks": [_task(turn, task) for task in turn.state.contracts],
         "proposals": [_proposal(turn, entry) for entry in turn.state.open_proposals()],
         "decisions": [_decision(turn, name) for name in turn.state.decisions if _waits(turn, name)],
+        "applied": [_applied(turn, entry) for entry in _newest_applied(turn)],
         "actions": {name: _action(turn, name) for name in list(turn.state.actions)[-ACTIONS:]},
         "activations": [*_activations(turn)],
         "agents": [{"agent": key, "name": one.name, "version": one.version} for key, one in turn.state.agents.items()],
@@ -59,6 +63,7 @@ def _proposal(turn: Turn, entry: ProposalEntry) -> Json:
         "accept": reviewing.offer(turn, entry, "accept"),
         "reject": reviewing.offer(turn, entry, "reject"),
         "rebase": rebase,
+        "amend": reviewing.offer(turn, entry, "amend") if fresh else None,
         "files": [proposing.file_view(file).wire() for file in proposal.files],
         "hunks": [
             {
@@ -71,6 +76,16 @@ def _proposal(turn: Turn, entry: ProposalEntry) -> Json:
             for file, hunk in proposal.hunks()
         ],
     }
+
+
+def _newest_applied(turn: Turn) -> list[ProposalEntry]:
+    entries = [e for e in turn.state.proposals.values() if e.state == "applied" and e.outline.made != "undo"]
+    return entries[-APPLIED:]
+
+
+def _applied(turn: Turn, entry: ProposalEntry) -> Json:
+    files: list[Json] = [file.path for file in entry.outline.files]
+    return {"proposal": entry.outline.proposal, "files": files, "undo": undoing.offer(turn, entry)}
 
 
 def _waits(turn: Turn, name: str) -> bool:

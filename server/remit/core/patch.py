@@ -7,6 +7,7 @@ Does not live here: where a chunk stands (`place`), whether a path may be writte
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -79,9 +80,9 @@ def _bad_envelope(text: str) -> AgentFault:
 
 
 def _check_once(files: Sequence[FilePatch]) -> None:
-    names = [name for file in files for name in (file.path, file.source) if name is not None]
-    for name in names:
-        if names.count(name) > 1:
+    names = Counter(name for file in files for name in (file.path, file.source) if name is not None)
+    for name, count in names.items():
+        if count > 1:
             raise AgentFault(
                 "duplicate_file",
                 "The patch has more than one entry for the same file.",

@@ -17,9 +17,17 @@ from remit.core.faults import OurFault
 from remit.core.model import Binding, Model, fingerprint
 
 ProposalState = Literal[
-    "pending", "accepted", "applied", "rejected", "superseded", "withdrawn", "failed_without_effect", "outcome_unknown"
+    "pending",
+    "accepted",
+    "applied",
+    "undone",
+    "rejected",
+    "superseded",
+    "withdrawn",
+    "failed_without_effect",
+    "outcome_unknown",
 ]
-Move = Literal["accept", "reject", "supersede", "withdraw", "apply", "fail", "lose"]
+Move = Literal["accept", "reject", "supersede", "withdraw", "apply", "fail", "lose", "undo"]
 
 MOVES: Mapping[tuple[ProposalState, Move], ProposalState] = {
     ("pending", "accept"): "accepted",
@@ -29,6 +37,7 @@ MOVES: Mapping[tuple[ProposalState, Move], ProposalState] = {
     ("accepted", "apply"): "applied",
     ("accepted", "fail"): "failed_without_effect",
     ("accepted", "lose"): "outcome_unknown",
+    ("applied", "undo"): "undone",
     ("outcome_unknown", "apply"): "applied",
     ("outcome_unknown", "fail"): "failed_without_effect",
     # Nothing happened, so the human may try again, or decide otherwise.
@@ -48,6 +57,9 @@ def move(state: ProposalState, by: Move) -> ProposalState:
     if after is None:
         raise OurFault("illegal_move", f"A proposal that is {state} cannot {by}.")
     return after
+
+
+Made = Literal["agent", "part", "rest", "rebase", "amend", "undo", "remit"]
 
 
 class Hunk(Model):
@@ -111,8 +123,10 @@ class Proposal(Model):
     contract: str = Field(description="Digest of the contract it was made under.")
     policy: str = Field(description="Digest of the policy it was made under.")
     parent: str | None = None
-    made: Literal["agent", "part", "rest", "rebase", "remit"] = Field(
-        default="agent", description="By the agent; or by Remit: a part, the rest, a rebase, or a contract change."
+    made: Made = Field(
+        default="agent",
+        description="By the agent; by the human: an amended or taken back one; by Remit: a part, the rest, a rebase, "
+        "a contract change.",
     )
 
     def digest(self) -> str:

@@ -65,6 +65,13 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
     )
 
 
+def withdraw(turn: Turn, agent: str, name: str) -> None:
+    """An agent takes back its own proposal before it was decided. AgentFaults: unknown_proposal, not_pending."""
+    _replaced(turn, agent, name)
+    turn.emit(e.Withdrawn(proposal=name, reason="its agent withdrew it"))
+    asking.withdraw(turn, name, "its proposal was withdrawn")
+
+
 def file_view(file: FileChange) -> FileView:
     return FileView(path=file.path, op=file.op, source=file.source, base=file.base, result=file.result)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from remit.core import activating
-from remit.core.finding import TOP, Doable, Finding, Region, Severity, in_contract, short
+from remit.core.finding import TOP, Doable, Finding, Region, Severity, asks, in_contract, short
 from remit.core.state import DecisionEntry
 from remit.core.turn import Turn
 
@@ -30,7 +30,7 @@ def decisions(turn: Turn) -> Iterator[Finding]:
                 path,
                 region,
                 severity,
-                short(f"{asked.decision}: {asked.question}"),
+                short(f"{asked.decision}: {asks(turn, asked)}"),
                 answers(entry),
                 others,
                 {"decision": asked.decision},

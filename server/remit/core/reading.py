@@ -178,6 +178,8 @@ def _next(heads: list[ProposalEntry], stale: bool, settled: bool, blocking: tupl
     states = sorted({head.state for head in heads})
     if states == ["applied"]:
         return "All of it is applied. Read a file again before you change it further."
+    if states == ["undone"]:
+        return "It was applied, and the human took it back. Do not propose it again unasked."
     if "outcome_unknown" in states:
         return "Nobody knows whether it was applied. Do not propose it again before the human has said."
     return f"It is {' and '.join(states)}. See the hunks for what was applied and what was not."

@@ -103,8 +103,15 @@ def _changes(turn: Turn, task: str) -> Iterator[tuple[List, Line]]:
             continue
         evidence = Evidence(events=tuple(entry.seqs), digests=tuple(t.after for t in entry.plan.targets))
         subject, paths = entry.plan.subject, ", ".join(target.path for target in entry.plan.targets)
+        outline = turn.state.proposals[subject].outline
+        if turn.state.proposals[subject].state == "undone":
+            continue  # the line of what took it back says so
         if entry.state == "succeeded":
-            yield "done", Line(kind="change", subject=subject, text=f"{subject} applied: {paths}.", evidence=evidence)
+            text = f"{subject} took back {outline.parent}: {paths}." if outline.made == "undo" else ""
+            yield (
+                "done",
+                Line(kind="change", subject=subject, text=text or f"{subject} applied: {paths}.", evidence=evidence),
+            )
         elif entry.state in ("failed_without_effect", "safe_to_retry"):
             text = f"{subject} was not applied to {paths}: {entry.reason}. Nothing was changed."
             yield "failed", Line(kind="change", subject=subject, text=text, evidence=evidence)

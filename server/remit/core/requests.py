@@ -69,6 +69,10 @@ class ProposalParams(Model):
     proposal_id: str
 
 
+class WithdrawParams(ProposalParams):
+    key: Key | None = _key()
+
+
 class WaitProposalParams(ProposalParams):
     seconds: float = Field(default=20, ge=0, le=WAIT_LIMIT)
 

@@ -38,9 +38,9 @@ def accept(turn: Turn, name: str, act: Act = "accept") -> str:
     protected_path, outside_scope, client_cannot_apply, target_open, no_editor, busy.
     """
     subject = turn.answer(name, act)
-    entry = _open_entry(turn, subject.target)
+    entry = open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
-    _demand_free(turn, proposal)
+    demand_free(turn, proposal)
     if proposal.made != "remit":
         # The scope may have narrowed since, or a path may have become one that needs its own yes.
         asking.demand_permitted(turn, proposal)
@@ -56,9 +56,9 @@ def accept(turn: Turn, name: str, act: Act = "accept") -> str:
 def reject(turn: Turn, name: str, act: Act = "reject") -> str:
     """Reject a proposal, or one hunk of it; the id of the proposal that holds the rest, or of the rejected one."""
     subject = turn.answer(name, act)
-    entry = _open_entry(turn, subject.target)
+    entry = open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
-    _demand_free(turn, proposal)
+    demand_free(turn, proposal)
     approval = turn.approve(name, subject, shows(turn, entry))
     every = [hunk.id for _, hunk in proposal.hunks()]
     gone = [subject.hunk] if subject.hunk else every
@@ -78,9 +78,9 @@ def rebase(turn: Turn, name: str) -> str:
     UserFault("conflict") when both sides changed the same lines; nothing is guessed.
     """
     subject = turn.answer(name, "rebase")
-    entry = _open_entry(turn, subject.target)
+    entry = open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
-    _demand_free(turn, proposal)
+    demand_free(turn, proposal)
     new_id = turn.state.next_id("P")
     files: list[FileChange] = []
     for file in proposal.files:
@@ -116,7 +116,8 @@ def can_rebase(turn: Turn, proposal: Proposal) -> bool:
 # --- what must hold ---------------------------------------------------------------------------------------------------
 
 
-def _open_entry(turn: Turn, name: str) -> ProposalEntry:
+def open_entry(turn: Turn, name: str) -> ProposalEntry:
+    """A proposal that can be decided. UserFaults: approval_unknown, already_decided."""
     entry = turn.state.proposals.get(name)
     if entry is None:
         raise UserFault("approval_unknown", f"There is no proposal {name}.")
@@ -125,7 +126,8 @@ def _open_entry(turn: Turn, name: str) -> ProposalEntry:
     return entry
 
 
-def _demand_free(turn: Turn, proposal: Proposal) -> None:
+def demand_free(turn: Turn, proposal: Proposal) -> None:
+    """Refuse while another apply is writing one of its files. UserFault("busy")."""
     touched = set(proposal.touches())
     for running in turn.state.running():
         if running.plan.kind == "apply" and touched & {target.path for target in running.plan.targets}:

@@ -7,6 +7,7 @@ Does not live here: the text that a chunk makes there (`place`), which rules may
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -128,8 +129,9 @@ def _anchored(view: View, number: int, anchors: Sequence[str]) -> list[int]:
 
 
 def _under(floors: Sequence[int], lines: Sequence[int]) -> list[int]:
-    """For each floor, the first line at or below it."""
-    return sorted({line for floor in floors for line in [line for line in lines if line >= floor][:1]})
+    """For each floor, the first line at or below it; `lines` are in order."""
+    found = (bisect_left(lines, floor) for floor in floors)
+    return sorted({lines[at] for at in found if at < len(lines)})
 
 
 def ambiguous(number: int, lines: Sequence[int]) -> AgentFault:

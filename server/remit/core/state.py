@@ -15,7 +15,7 @@ from remit.core import proposal as proposals
 from remit.core.action import ActionState
 from remit.core.proposal import OPEN, ProposalState
 
-HunkState = Literal["pending", "applied", "rejected", "replaced"]
+HunkState = Literal["pending", "applied", "rejected", "replaced", "undone"]
 
 
 @dataclass(slots=True)
@@ -28,8 +28,8 @@ class ProposalEntry:
 
     @property
     def open(self) -> bool:
-        """Whether the human can decide it. A part lives only while it is applied."""
-        return self.state in OPEN and self.outline.made != "part"
+        """Whether the human can decide it. A part and an undo live only while they are applied."""
+        return self.state in OPEN and self.outline.made not in ("part", "undo")
 
 
 @dataclass(slots=True)
@@ -187,6 +187,12 @@ def _superseded(state: State, seq: int, _at: str, event: e.Superseded) -> None:
             state.hunks[hunk] = "replaced"
 
 
+def _undone(state: State, seq: int, _at: str, event: e.Undone) -> None:
+    entry = _move_proposal(state, seq, event.proposal, "undo", f"taken back by {event.by}")
+    for hunk in (hunk for file in entry.outline.files for hunk in file.hunks):
+        state.hunks[hunk] = "undone"
+
+
 def _withdrawn(state: State, seq: int, _at: str, event: e.Withdrawn) -> None:
     _move_proposal(state, seq, event.proposal, "withdraw", event.reason)
 
@@ -268,6 +274,7 @@ FOLDS: Mapping[type[Any], Callable[[State, int, str, Any], None]] = {
     e.Proposed: _proposed,
     e.Rejected: _rejected,
     e.Superseded: _superseded,
+    e.Undone: _undone,
     e.Withdrawn: _withdrawn,
     e.Answered: _answered,
     e.ActionPlanned: _action_planned,

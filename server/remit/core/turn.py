@@ -24,7 +24,9 @@ from remit.core.sight import Sight
 from remit.core.snapshot import Snapshot
 from remit.core.state import State
 
-Act = Literal["activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "decide", "runCheck"]
+Act = Literal[
+    "activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "amend", "undo", "decide", "runCheck"
+]
 
 
 @dataclass(frozen=True, slots=True)

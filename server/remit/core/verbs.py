@@ -38,6 +38,7 @@ from remit.core.requests import (
     ReadParams,
     RunParams,
     WaitProposalParams,
+    WithdrawParams,
 )
 
 
@@ -100,6 +101,12 @@ VERBS: Mapping[str, Verb] = {
         "Wait for the review",
         "Waits at most 25 s for the human's answer. Not settled yet: call it again.",
         read_only=True,
+    ),
+    "withdraw_proposal": Verb(
+        WithdrawParams,
+        ProposalResult,
+        "Withdraw a proposal",
+        "Take back a proposal of yours that still waits. Nothing is written.",
     ),
     "list_checks": Verb(
         Nothing,

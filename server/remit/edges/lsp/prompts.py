@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from remit.core.faults import Fault
-from remit.core.finding import Doable
+from remit.core.finding import Doable, asks
 from remit.core.state import DecisionEntry
 from remit.mediator import Command
 from remit.session import Session
@@ -59,14 +59,15 @@ class Prompts:
         offer = self.session.offer(Doable("", "decide", asked.decision))
         params = types.ShowMessageRequestParams(
             type=types.MessageType.Warning,
-            message=f"{asked.decision}: {asked.question}" + (f"\n{asked.why}" if asked.why else ""),
+            message=f"{asked.decision}: {asks(self.session.peek(), asked)}" + (f"\n{asked.why}" if asked.why else ""),
             actions=[types.MessageActionItem(option.title) for option in asked.options],
         )
         answer = await self.server.window_show_message_request_async(params)
         if answer is None:
             return
+        chosen = next((option.id for option in asked.options if option.title == answer.title), answer.title)
         try:
-            self.session.command("decide", Command(offer=offer, option=answer.title))
+            self.session.command("decide", Command(offer=offer, option=chosen))
         except Fault as fault:
             if fault.code == "approval_stale":
                 # What it showed has moved: it is shown anew, as it is now.

@@ -1,0 +1,61 @@
+"""How much may wait for one human: caps on what agents put before them, so that nothing drowns what matters.
+
+What a single patch may hold is `core/patch.py`'s; budgets of a task are not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from remit.core.faults import AgentFault
+from remit.core.proposal import FileChange
+from remit.core.turn import Turn
+
+QUESTIONS = 50
+"""Decisions that agents have asked for and that wait."""
+QUESTIONS_EACH = 20
+"""The same for one agent."""
+PROPOSALS = 200
+"""Proposals that wait for review."""
+PROTECTED = 20
+"""Paths of one proposal that need a yes of their own."""
+FILES = 2_000
+HUNKS = 10_000
+"""Files and hunks of one proposal."""
+
+
+def demand_question(turn: Turn, agent: str) -> None:
+    """Room for one more decision that this agent asks for. AgentFault("too_many_open")."""
+    waiting = [entry.asked.agent for entry in turn.state.pending_decisions() if entry.asked.agent is not None]
+    if len(waiting) >= QUESTIONS or waiting.count(agent) >= QUESTIONS_EACH:
+        raise _full("decisions", len(waiting))
+
+
+def demand_proposal(turn: Turn) -> None:
+    """Room for one more proposal. AgentFault("too_many_open")."""
+    if (waiting := len(turn.state.open_proposals())) >= PROPOSALS:
+        raise _full("proposals", waiting)
+
+
+def demand_size(files: Sequence[FileChange], protected: int) -> None:
+    """A proposal that a human can review. AgentFault("too_many_changes")."""
+    hunks = sum(len(file.hunks) for file in files)
+    counts = (("files", len(files), FILES), ("hunks", hunks, HUNKS), ("protected paths", protected, PROTECTED))
+    for what, count, limit in counts:
+        if count > limit:
+            raise AgentFault(
+                "too_many_changes",
+                f"The proposal has {count} {what}; {limit} can be reviewed together.",
+                remedy="Send it in parts.",
+                count=count,
+                limit=limit,
+            )
+
+
+def _full(what: str, waiting: int) -> AgentFault:
+    return AgentFault(
+        "too_many_open",
+        f"{waiting} {what} wait for the human already.",
+        remedy="Wait for the answers before you ask for more.",
+        waiting=waiting,
+    )

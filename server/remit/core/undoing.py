@@ -1,0 +1,123 @@
+"""Taking back what was applied: the agent's hunks go, what the human wrote since stays; or it is said why not.
+
+A reverse patch by three-way merge on the present text, applied like any other. What is shown for the yes is exactly
+what is written.
+"""
+
+from __future__ import annotations
+
+from remit.core import applying, codec, diff, staleness
+from remit.core.faults import Fault, Json, UserFault
+from remit.core.model import ABSENT
+from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
+from remit.core.snapshot import Snapshot
+from remit.core.state import ProposalEntry
+from remit.core.text import split_lines
+from remit.core.turn import Turn
+
+
+def undo(turn: Turn, name: str) -> str:
+    """Take an applied proposal back; the id of the action that does it.
+
+    UserFaults: already_decided, approval_unknown, approval_stale, conflict, no_change, disk_conflict, buffer_unknown,
+    no_editor, client_cannot_apply, target_open.
+    """
+    subject = turn.answer(name, "undo")
+    entry = turn.state.proposals[subject.target]
+    if entry.state != "applied":
+        raise UserFault("already_decided", f"{subject.target} is {entry.state}.", state=entry.state)
+    made = reverse(turn, entry)
+    applying.demand_able(turn, made)
+    approval = turn.approve(name, subject, _shows(entry, made))
+    turn.record(made)
+    return applying.begin(turn, made, approval)
+
+
+def offer(turn: Turn, entry: ProposalEntry) -> str | None:
+    """The offer to take an applied proposal back, if that can be done on the present texts."""
+    try:
+        return turn.offer("undo", entry.outline.proposal, _shows(entry, reverse(turn, entry)))
+    except Fault:
+        return None
+
+
+def _shows(entry: ProposalEntry, made: Proposal) -> dict[str, Json]:
+    """What is shown: the proposal, and to which content each file goes from which."""
+    files: list[Json] = [[file.path, file.op, file.base, file.result] for file in made.files]
+    return {"proposal": entry.outline.digest, "files": files}
+
+
+def reverse(turn: Turn, entry: ProposalEntry) -> Proposal:
+    """The proposal that takes an applied one back, made for the present. UserFaults: conflict, no_change, …"""
+    proposal = turn.proposal(entry.outline.proposal)
+    name = turn.state.next_id("P")
+    files: list[FileChange] = []
+    for file in proposal.files:
+        first = 1 + sum(len(done.hunks) for done in files)
+        if (back := _back(turn, file, name, first)) is not None:
+            files.append(back)
+    if not files:
+        raise UserFault("no_change", f"Nothing of {proposal.id} is left in the files.")
+    return proposal.model_copy(
+        update={"id": name, "files": tuple(files), "parent": proposal.id, "made": "undo", "note": ""}
+    )
+
+
+def _back(turn: Turn, file: FileChange, name: str, first: int) -> FileChange | None:
+    if file.op == "delete":
+        return _recreated(turn, file, name, first)
+    snapshot = turn.look(file.path)
+    staleness.demand_known(snapshot, snapshot.digest, UserFault)
+    if file.op == "create":
+        return _deleted(snapshot, file, name, first)
+    merged = _merged(turn, snapshot, file)
+    if merged == snapshot.text and file.op == "modify":
+        return None
+    change = {
+        "base": snapshot.digest,
+        "result": turn.keep(codec.encode(merged, snapshot.charset)),
+        "hunks": hunks_of(name, diff.between(snapshot.text, merged), first),
+        "charset": snapshot.charset.name,
+        "bom": snapshot.charset.bom.hex(),
+    }
+    turn.keep(codec.encode(snapshot.text, snapshot.charset))
+    if file.op == "modify":
+        return file.model_copy(update=change)
+    if file.source is None or turn.look(file.source).digest != ABSENT:
+        raise _conflict(file.origin, "there is another file at its old place")
+    whole = _whole(name, first, snapshot.text, merged)
+    return file.model_copy(update={**change, "path": file.source, "source": file.path, "hunks": whole})
+
+
+def _merged(turn: Turn, snapshot: Snapshot, file: FileChange) -> str:
+    before = staleness.base_text(turn, file.base, file.encoding())
+    after = staleness.result_text(turn, file)
+    if before is None or after is None or snapshot.origin == "absent":
+        raise _conflict(file.path, "the file is gone")
+    merged = diff.merge(after, snapshot.text, before)
+    if isinstance(merged, diff.Conflict):
+        raise _conflict(file.path, "the same lines were changed since")
+    return merged.text
+
+
+def _deleted(snapshot: Snapshot, file: FileChange, name: str, first: int) -> FileChange:
+    if not snapshot.is_named(file.result):
+        raise _conflict(file.path, "it was changed since it was made")
+    hunks = _whole(name, first, snapshot.text, "")
+    return file.model_copy(update={"op": "delete", "base": snapshot.digest, "result": ABSENT, "hunks": hunks})
+
+
+def _recreated(turn: Turn, file: FileChange, name: str, first: int) -> FileChange:
+    if turn.look(file.path).digest != ABSENT:
+        raise _conflict(file.path, "there is another file now")
+    text = staleness.base_text(turn, file.base, file.encoding()) or ""
+    hunks = _whole(name, first, "", text)
+    return file.model_copy(update={"op": "create", "base": ABSENT, "result": file.base, "hunks": hunks})
+
+
+def _whole(name: str, first: int, old: str, new: str) -> tuple[Hunk, ...]:
+    return hunks_of(name, (diff.Span(0, tuple(split_lines(old)), 0, tuple(split_lines(new))),), first)
+
+
+def _conflict(path: str, why: str) -> UserFault:
+    return UserFault("conflict", f"{path} cannot be taken back: {why}.", remedy="Change it by hand.", path=path)
