@@ -6,6 +6,7 @@ Each test has a home of its own; every process started here is ended here.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import secrets
@@ -34,6 +35,11 @@ CONTRACT: dict[str, Any] = {
     "delivery": "local_files",
     "commitAllowed": False,
 }
+
+
+def sha(data: bytes) -> str:
+    """The digest of a content."""
+    return hashlib.sha256(data).hexdigest()
 
 
 @dataclass

@@ -19,6 +19,7 @@ from remit.core import (
     applying,
     checking,
     deciding,
+    plain,
     proposing,
     reading,
     recovering,
@@ -118,9 +119,14 @@ class Mediator:
     # --- the agent ----------------------------------------------------------------------------------------------------
 
     def connected(self, turn: Turn, hello: Hello, process: int | None) -> None:
+        """An agent is here. AgentFault("agent_taken"): its id is that of another process, whose proposals and answers
+        it would get."""
         known = turn.state.agents.get(hello.agent)
-        if known is None or (known.name, known.version, known.process) != (hello.name, hello.version, process):
-            turn.emit(e.AgentConnected(agent=hello.agent, name=hello.name, version=hello.version, process=process))
+        if known is not None and None not in (known.process, process) and known.process != process:
+            raise AgentFault("agent_taken", "This agent id belongs to another process.", remedy="Take a new random id.")
+        name, version = plain.line(hello.name, 100), plain.line(hello.version, 100)
+        if known is None or (known.name, known.version, known.process) != (name, version, process):
+            turn.emit(e.AgentConnected(agent=hello.agent, name=name, version=version, process=process))
 
     def asked(self, turn: Turn, agent: str, verb: str, raw: Mapping[str, Any]) -> dict[str, Any]:
         """An agent's request; the answer. The same key and body gets the same answer, another body an error."""

@@ -131,7 +131,8 @@ def test_an_amendment_is_of_the_contract_in_force_not_of_the_file() -> None:
     bench.call("request_amendment", writeScope=["docs/"], why="More.")
     bench.decide("D1", "allow")
     assert bench.session.peek().contract("task-1").write_scope == ("src/", "docs/")
-    assert json.loads(bench.disk.files[CONTRACT_PATH])["writeScope"] == ["src/", "docs/"]
+    assert json.loads(bench.disk.files[CONTRACT_PATH])["writeScope"] == ["secret/"], "the human's own text is kept"
+    assert bench.codes(CONTRACT_PATH)[0] == "contract-changed"
 
 
 def test_an_amendment_of_a_text_that_is_no_longer_in_force_is_withdrawn() -> None:

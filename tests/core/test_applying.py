@@ -2,37 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from fakes import Bench, desk, sha
+from desks import NAME, OTHER, mixed, refused
+from fakes import desk, sha
 from remit.core import applying, codec
-from remit.core.faults import UserFault, WorldFault
+from remit.core.faults import WorldFault
 from remit.core.text import Position, Range
 from remit.mediator import Abilities
 
-NAME, OTHER = "src/a.txt", "src/b.txt"
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 LINES = st.lists(st.tuples(st.sampled_from(["a", "b", "", "ä", "\U0001f40d", "x\x0cy\u2028z"]), ENDS), max_size=10)
 TEXTS = st.builds(lambda lines, end: "".join(a + b for a, b in lines) + end, LINES, st.sampled_from(["", "end"]))
-
-
-def refused(act: Any) -> str:
-    with pytest.raises(UserFault) as caught:
-        act()
-    return caught.value.code
-
-
-def mixed(old: str, new: str) -> Bench:
-    """An open and a closed file, changed by one proposal that has been accepted and not yet played."""
-    bench = desk({NAME: old, OTHER: "b\n"})
-    bench.open(NAME)
-    bench.propose({NAME: new, OTHER: "B\n"})
-    bench.accept("P1")
-    return bench
 
 
 def test_each_hunk_is_one_edit_against_the_version_it_was_made_for() -> None:

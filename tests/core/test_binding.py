@@ -5,50 +5,19 @@ The fresh and the stale, the missing and the doubtful; what is asked for is `tes
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
+from desks import FILES, TEXT, change, refused_proposal, stale_view, whole
 from fakes import Bench, desk, sha
 from remit.core import codec
-from remit.core.faults import AgentFault, Json
+from remit.core.faults import AgentFault
 from remit.core.model import ABSENT
 from remit.core.text import Edit
-
-TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
-FILES = {"src/a": TEXT, "src/b": "b\n", "other/c": "c\n", "src/dos": "one\r\ntwo\r\n"}
 
 
 @pytest.fixture
 def bench() -> Bench:
     return desk(FILES)
-
-
-def refused(bench: Bench, code: str, **params: Any) -> dict[str, Json]:
-    """The data of a refusal; it must be this one, and leave nothing but a record of itself."""
-    before, stories = dict(bench.disk.files), bench.seq
-    with pytest.raises(AgentFault) as caught:
-        bench.call("propose_patch", **params)
-    fault = caught.value
-    assert (fault.code, len(fault.message) <= 100) == (code, True), fault
-    assert bench.disk.files == before and not bench.state.proposals
-    assert bench.story(stories) in ([], ["refused"])
-    return {**fault.data, "remedy": fault.remedy}
-
-
-def whole(path: str, content: str | None, base: str | None = None) -> dict[str, Any]:
-    return {"files": [{"path": path, "content": content}], "bases": {} if base is None else {path: base}}
-
-
-def change(old: str, new: str, path: str = "src/a") -> str:
-    return f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
-
-
-def stale_view(data: dict[str, Json]) -> dict[str, Json]:
-    """What moved, in the one file that is stale."""
-    views = data["stale"]
-    assert isinstance(views, list) and len(views) == 1 and isinstance(views[0], dict)
-    return views[0]
 
 
 def result_of(bench: Bench, name: str, file: int = 0) -> str:
@@ -72,16 +41,16 @@ def test_a_created_file_in_a_patch_needs_no_binding(bench: Bench) -> None:
 
 
 def test_a_change_without_a_base_is_refused(bench: Bench) -> None:
-    data = refused(bench, "missing_base_hash", **whole("src/a", "x\n"))
+    data = refused_proposal(bench, "missing_base_hash", **whole("src/a", "x\n"))
     assert data["path"] == "src/a"
-    assert refused(bench, "missing_base_hash", patch=change("two", "TWO"))["path"] == "src/a"
+    assert refused_proposal(bench, "missing_base_hash", patch=change("two", "TWO"))["path"] == "src/a"
 
 
 def test_a_stale_change_is_told_what_moved_and_that_it_still_fits(bench: Bench) -> None:
     base = bench.call("read_file", path="src/a")["digest"]
     bench.open("src/a")
     bench.type("src/a", 6, 0, "SEVEN ")
-    data = refused(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base})
+    data = refused_proposal(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base})
     now = sha(TEXT.replace("seven", "SEVEN seven"))
     assert (data["path"], data["current"]) == ("src/a", now)
     view = stale_view(data)
@@ -97,7 +66,7 @@ def test_a_stale_change_is_told_whether_a_rebase_would_do(bench: Bench, read: bo
     base = bench.call("read_file", path="src/a")["digest"] if read else sha(TEXT)
     new = "0\n" + TEXT if rebase == "clean" else TEXT.replace("two\n", typed)
     bench.disk.files["src/a"] = new.encode()
-    view = stale_view(refused(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base}))
+    view = stale_view(refused_proposal(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base}))
     assert view["rebase"] == rebase
     assert bool(view["diff"]) == read
 
@@ -105,7 +74,7 @@ def test_a_stale_change_is_told_whether_a_rebase_would_do(bench: Bench, read: bo
 def test_line_ends_alone_are_named(bench: Bench) -> None:
     base = bench.call("read_file", path="src/a")["digest"]
     bench.disk.files["src/a"] = TEXT.replace("\n", "\r\n").encode()
-    assert stale_view(refused(bench, "stale", **whole("src/a", "x\n", base)))["lineEndsOnly"] is True
+    assert stale_view(refused_proposal(bench, "stale", **whole("src/a", "x\n", base)))["lineEndsOnly"] is True
 
 
 def test_a_clean_buffer_has_the_disks_name_too_and_a_dirty_one_has_not(bench: Bench) -> None:
@@ -119,41 +88,41 @@ def test_a_clean_buffer_has_the_disks_name_too_and_a_dirty_one_has_not(bench: Be
 
 def test_the_third_equal_refusal_in_a_row_says_stop(bench: Bench) -> None:
     ask = whole("src/a", "x\n", sha("never"))
-    remedies = [str(refused(bench, "stale", **ask)["remedy"]) for _ in range(3)]
+    remedies = [str(refused_proposal(bench, "stale", **ask)["remedy"]) for _ in range(3)]
     assert ["stop" in remedy for remedy in remedies] == [False, False, True]
     bench.disk.files["src/a"] = b"moved\n"
-    assert "stop" not in str(refused(bench, "stale", **ask)["remedy"])
+    assert "stop" not in str(refused_proposal(bench, "stale", **ask)["remedy"])
 
 
 def test_a_file_that_exists_is_not_created(bench: Bench) -> None:
-    data = refused(bench, "target_exists", **whole("src/b", "x\n", ABSENT))
+    data = refused_proposal(bench, "target_exists", **whole("src/b", "x\n", ABSENT))
     assert (data["path"], data["current"], data["origin"]) == ("src/b", sha("b\n"), "disk")
     patch = "*** Begin Patch\n*** Add File: src/b\n+n\n*** End Patch\n"
-    assert refused(bench, "target_exists", patch=patch)["current"] == sha("b\n")
+    assert refused_proposal(bench, "target_exists", patch=patch)["current"] == sha("b\n")
     move = "diff --git a/src/b b/src/a\nrename from src/b\nrename to src/a\n"
-    assert refused(bench, "target_exists", patch=move, bases={"src/b": sha("b\n")})["path"] == "src/a"
+    assert refused_proposal(bench, "target_exists", patch=move, bases={"src/b": sha("b\n")})["path"] == "src/a"
 
 
 @pytest.mark.parametrize("base", [sha("x"), ABSENT])
 def test_a_file_that_is_not_there_is_not_changed(bench: Bench, base: str) -> None:
-    refused(bench, "target_missing", **whole("src/no", None, base))
-    refused(bench, "target_missing", patch=change("a", "b", "src/no"), bases={"src/no": base})
+    refused_proposal(bench, "target_missing", **whole("src/no", None, base))
+    refused_proposal(bench, "target_missing", patch=change("a", "b", "src/no"), bases={"src/no": base})
     move = "diff --git a/src/no b/src/z\nrename from src/no\nrename to src/z\n"
-    refused(bench, "target_missing", patch=move, bases={"src/no": base})
+    refused_proposal(bench, "target_missing", patch=move, bases={"src/no": base})
 
 
 def test_buffer_and_disk_that_have_parted_are_not_guessed_at(bench: Bench) -> None:
     bench.open("src/b")
     bench.type("src/b", 0, 0, "x")
     bench.disk.files["src/b"] = b"theirs\n"
-    data = refused(bench, "disk_conflict", **whole("src/b", "y\n", sha("xb\n")))
+    data = refused_proposal(bench, "disk_conflict", **whole("src/b", "y\n", sha("xb\n")))
     assert (data["buffer"], data["disk"]) == (sha("xb\n"), sha("theirs\n"))
 
 
 def test_a_buffer_nobody_told_of_is_not_guessed_at(bench: Bench) -> None:
     bench.open("src/b")
     bench.session.changed("src/b", 1, [])
-    assert refused(bench, "buffer_unknown", **whole("src/b", "y\n", sha("b\n")))["path"] == "src/b"
+    assert refused_proposal(bench, "buffer_unknown", **whole("src/b", "y\n", sha("b\n")))["path"] == "src/b"
 
 
 def test_a_change_of_the_buffer_alone_does_not_move_the_binding(bench: Bench) -> None:

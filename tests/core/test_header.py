@@ -147,6 +147,16 @@ def test_refused_by_name(text: str, code: str) -> None:
     assert refusal(text).code == code
 
 
+def test_a_mode_that_is_no_text_is_shown() -> None:
+    fault = refusal("diff --git a/f b/f\nnew file mode 100644\udcff\n")
+    assert (fault.code, fault.data["mode"]) == ("special_file", "100644\\udcff")
+    fault.message.encode()
+
+
+def test_a_header_that_could_be_read_in_countless_ways_is_not_read() -> None:
+    assert refusal(f"diff --git {'a ' * 50_000}\n").code == "malformed_patch"
+
+
 def test_a_binary_entry_is_refused_under_the_name_that_is_known() -> None:
     for name, shown in (("a/\udcff", "a/\\udcff"), (None, "Binary files a/f and b/f differ")):
         with pytest.raises(AgentFault) as caught:

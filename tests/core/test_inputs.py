@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from fakes import Bench, contract_text, desk
-from remit.core.faults import AgentFault, UserFault
-
-NAME = "src/a.txt"
-POLICY = """
-[checks.tests]
-title = "Unit tests"
-argv = ["run-tests", "check.sh"]
-inputs = ["src/"]
-timeout = 7
-environment = ["TOKEN"]
-
-[checks.all]
-argv = ["all"]
-
-[checks.look]
-kind = "human"
-"""
-VERIFICATION = {"allowed": ["tests", "all"], "required": ["look"], "forbidden": ["build"]}
+from desks import NAME, check_desk, run, status, write
+from fakes import Bench
 
 
 @pytest.fixture
 def bench() -> Bench:
-    files = {NAME: "a\n", "docs/d.md": "d\n", "check.sh": "true\n"}
-    return desk(files, policy=POLICY, contract=contract_text(verification=VERIFICATION))
-
-
-def refused(act: Any, kind: type[AgentFault] | type[UserFault] = UserFault) -> str:
-    with pytest.raises(kind) as caught:
-        act()
-    return caught.value.code
-
-
-def status(bench: Bench) -> dict[str, str]:
-    return {one["checkId"]: one["status"] for one in bench.call("list_checks")["checks"]}
-
-
-def write(bench: Bench, path: str, data: bytes) -> None:
-    """Somebody writes a file; for showing, what was seen may be a second old."""
-    bench.disk.files[path] = data
-    bench.clock.advance(1.1)
-
-
-def run(bench: Bench, check: str = "tests", **more: Any) -> None:
-    bench.act("runCheck", check, "task-1", **more)
-    bench.ran()
+    return check_desk()
 
 
 def test_a_result_counts_for_its_inputs_only(bench: Bench) -> None:

@@ -3,52 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from desks import FILES, TEXT, change, refused_proposal, whole
 from fakes import Bench, MemoryDisk, contract_text, desk, sha
 from remit.core import codec
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault, Json
 from remit.core.model import ABSENT
 
-TEXT = "one\ntwo\nthree\nfour\nfive\nsix\nseven\n"
-FILES = {"src/a": TEXT, "src/b": "b\n", "other/c": "c\n", "src/dos": "one\r\ntwo\r\n"}
-
 
 @pytest.fixture
 def bench() -> Bench:
     return desk(FILES)
-
-
-def refused(bench: Bench, code: str, **params: Any) -> dict[str, Json]:
-    """The data of a refusal; it must be this one, and leave nothing but a record of itself."""
-    before, stories = dict(bench.disk.files), bench.seq
-    with pytest.raises(AgentFault) as caught:
-        bench.call("propose_patch", **params)
-    fault = caught.value
-    assert (fault.code, len(fault.message) <= 100) == (code, True), fault
-    assert bench.disk.files == before and not bench.state.proposals
-    assert bench.story(stories) in ([], ["refused"])
-    return {**fault.data, "remedy": fault.remedy}
-
-
-def whole(path: str, content: str | None, base: str | None = None) -> dict[str, Any]:
-    return {"files": [{"path": path, "content": content}], "bases": {} if base is None else {path: base}}
-
-
-def change(old: str, new: str, path: str = "src/a") -> str:
-    return f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
-
-
-def stale_view(data: dict[str, Json]) -> dict[str, Json]:
-    """What moved, in the one file that is stale."""
-    views = data["stale"]
-    assert isinstance(views, list) and len(views) == 1 and isinstance(views[0], dict)
-    return views[0]
 
 
 def result_of(bench: Bench, name: str, file: int = 0) -> str:
@@ -167,17 +137,17 @@ def test_what_was_proposed_is_what_the_hunks_make(old: str, new: str) -> None:
 
 
 def test_a_path_outside_the_scope_is_refused_with_the_scope(bench: Bench) -> None:
-    data = refused(bench, "outside_scope", **whole("other/c", "x\n", sha("c\n")))
+    data = refused_proposal(bench, "outside_scope", **whole("other/c", "x\n", sha("c\n")))
     assert (data["path"], data["writeScope"]) == ("other/c", ["src/"])
-    refused(bench, "outside_scope", **whole("../c", "x\n", ABSENT))
+    refused_proposal(bench, "outside_scope", **whole("../c", "x\n", ABSENT))
     move = "diff --git a/src/b b/other/b\nrename from src/b\nrename to other/b\n"
-    assert refused(bench, "outside_scope", patch=move, bases={"src/b": sha("b\n")})["path"] == "other/b"
+    assert refused_proposal(bench, "outside_scope", patch=move, bases={"src/b": sha("b\n")})["path"] == "other/b"
 
 
 @pytest.mark.parametrize("path", ["src/.git/hooks/x", ".remit/policy.toml", "src/t.contract.json"])
 def test_what_no_agent_writes_is_refused_whatever_the_scope(path: str) -> None:
     bench = desk(FILES, contract=contract_text(scope=("./",)))
-    assert refused(bench, "protected_path", **whole(path, "x\n", ABSENT))["path"] == path
+    assert refused_proposal(bench, "protected_path", **whole(path, "x\n", ABSENT))["path"] == path
 
 
 @pytest.mark.parametrize(
@@ -190,30 +160,30 @@ def test_what_no_agent_writes_is_refused_whatever_the_scope(path: str) -> None:
 )
 def test_a_file_stands_once_in_a_proposal(bench: Bench, first: str, second: str, code: str) -> None:
     files = [{"path": first, "content": "x\n"}, {"path": second, "content": "y\n"}]
-    refused(bench, code, files=files, bases={first: sha(TEXT), second: sha(TEXT)})
+    refused_proposal(bench, code, files=files, bases={first: sha(TEXT), second: sha(TEXT)})
 
 
 def test_nothing_is_no_proposal(bench: Bench) -> None:
-    assert refused(bench, "no_change", **whole("src/a", TEXT, sha(TEXT)))["path"] == "src/a"
-    refused(bench, "no_change", **whole("src/dos", "one\ntwo\n", sha("one\r\ntwo\r\n")))
-    refused(bench, "no_change", files=[])
+    assert refused_proposal(bench, "no_change", **whole("src/a", TEXT, sha(TEXT)))["path"] == "src/a"
+    refused_proposal(bench, "no_change", **whole("src/dos", "one\ntwo\n", sha("one\r\ntwo\r\n")))
+    refused_proposal(bench, "no_change", files=[])
 
 
 def test_a_patch_or_files_and_not_both(bench: Bench) -> None:
-    refused(bench, "invalid_params")
-    refused(bench, "invalid_params", patch="x", **whole("src/a", "x", sha(TEXT)))
-    assert refused(bench, "invalid_params", files="x")["field"] == "files"
+    refused_proposal(bench, "invalid_params")
+    refused_proposal(bench, "invalid_params", patch="x", **whole("src/a", "x", sha(TEXT)))
+    assert refused_proposal(bench, "invalid_params", files="x")["field"] == "files"
 
 
 def test_half_a_character_is_refused_with_its_place(bench: Bench) -> None:
-    assert refused(bench, "invalid_unicode", **whole("src/a", "ab\ud83d\n", sha(TEXT)))["offset"] == 2
+    assert refused_proposal(bench, "invalid_unicode", **whole("src/a", "ab\ud83d\n", sha(TEXT)))["offset"] == 2
 
 
 def test_only_ascii_goes_into_a_file_of_unknown_encoding(bench: Bench) -> None:
     data = b"caf\xe9 \xff\xfe\n"
     bench.disk.files["src/old"] = data
     text = codec.decode(data).text
-    assert refused(bench, "unencodable", **whole("src/old", text + "é\n", sha(data)))["path"] == "src/old"
+    assert refused_proposal(bench, "unencodable", **whole("src/old", text + "é\n", sha(data)))["path"] == "src/old"
     name = bench.propose({"src/old": text + "plain\n"})
     assert bench.session.peek().proposal(name).files[0].result == sha(data + b"plain\n")
 
@@ -221,13 +191,13 @@ def test_only_ascii_goes_into_a_file_of_unknown_encoding(bench: Bench) -> None:
 def test_what_a_legacy_encoding_cannot_hold_is_refused_with_its_place(bench: Bench) -> None:
     bench.disk.files["src/old"] = b"caf\xe9\n"
     bench.open("src/old", "café\n")
-    data = refused(bench, "unencodable", **whole("src/old", "café 日\n", sha(b"caf\xe9\n")))
+    data = refused_proposal(bench, "unencodable", **whole("src/old", "café 日\n", sha(b"caf\xe9\n")))
     assert (data["offset"], data["character"]) == (5, "U+65E5")
 
 
 def test_one_bad_file_is_no_proposal_at_all(bench: Bench) -> None:
     files = [{"path": "src/a", "content": "x\n"}, {"path": "src/b", "content": "y\n"}]
-    refused(bench, "stale", files=files, bases={"src/a": sha(TEXT), "src/b": sha("never")})
+    refused_proposal(bench, "stale", files=files, bases={"src/a": sha(TEXT), "src/b": sha("never")})
 
 
 # --- links ------------------------------------------------------------------------------------------------------------
@@ -258,13 +228,16 @@ def test_a_link_is_its_target() -> None:
 
 
 def test_a_link_to_outside_the_scope_is_outside() -> None:
-    assert refused(linked(link="other/c"), "outside_scope", **whole("src/link", "x\n", sha("c\n")))["path"] == "other/c"
+    assert (
+        refused_proposal(linked(link="other/c"), "outside_scope", **whole("src/link", "x\n", sha("c\n")))["path"]
+        == "other/c"
+    )
 
 
 def test_a_link_and_its_target_are_one_file() -> None:
     files = [{"path": "src/link", "content": "x\n"}, {"path": "src/a", "content": "y\n"}]
     bases: dict[str, Json] = {"src/link": sha("a\n"), "src/a": sha("a\n")}
-    assert refused(linked(link="src/a"), "duplicate_path", files=files, bases=bases)["path"] == "src/a"
+    assert refused_proposal(linked(link="src/a"), "duplicate_path", files=files, bases=bases)["path"] == "src/a"
 
 
 def test_a_link_to_a_loud_path_asks_like_the_path_itself() -> None:
@@ -310,14 +283,14 @@ def test_search_and_replace_is_a_change_like_any_other(bench: Bench) -> None:
 
 def test_search_that_fits_in_many_places_is_refused(bench: Bench) -> None:
     many = [{"path": "src/a", "search": "e", "replace": "E"}]
-    refused(bench, "ambiguous_match", edits=many, bases={"src/a": sha(TEXT)})
+    refused_proposal(bench, "ambiguous_match", edits=many, bases={"src/a": sha(TEXT)})
 
 
 def test_search_and_replace_of_an_old_text_is_told_whether_it_still_fits(bench: Bench) -> None:
     bench.call("read_file", path="src/a")
     bench.disk.files["src/a"] = ("zero\n" + TEXT).encode()
     edits = [{"path": "src/a", "search": "five", "replace": "FIVE"}]
-    data = refused(bench, "stale", edits=edits, bases={"src/a": sha(TEXT)})
+    data = refused_proposal(bench, "stale", edits=edits, bases={"src/a": sha(TEXT)})
     assert isinstance(data["stale"], list) and isinstance(data["stale"][0], dict)
     assert data["stale"][0]["rebase"] == "clean"
 

@@ -6,7 +6,6 @@ Each case's folder says where it comes from (`tests/cases/ID/case.json`). The ki
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import shutil
 from typing import Any
@@ -16,11 +15,7 @@ from lsprotocol import types
 
 from remit.core.faults import Fault
 from remit.edges.demo.editor import Editor
-from world import CASES, World, offer_of, refused, settled
-
-
-def sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+from world import CASES, World, offer_of, refused, settled, sha
 
 
 async def test_st_01_unsaved_text_is_read_and_patched_and_never_saved(world: World) -> None:

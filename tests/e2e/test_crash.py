@@ -6,7 +6,6 @@ Also the sessions without an editor: what waits there is taken over by the edito
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import signal
 from typing import Any
@@ -23,10 +22,6 @@ POLICY = """\
 argv = ["python3", "-c", "import time, pathlib; pathlib.Path('began').touch(); time.sleep(60)"]
 inputs = ["a.txt"]
 """
-
-
-def sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 async def test_everything_pending_is_there_again(world: World) -> None:

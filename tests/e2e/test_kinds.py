@@ -6,7 +6,6 @@ Each test's name begins with the case's id; the folder `tests/cases/ID` says whe
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import shutil
 from typing import Any
@@ -15,17 +14,13 @@ import pytest
 from lsprotocol import types
 
 from remit.edges.demo.editor import Editor
-from world import World, offer_of, refused, settled
+from world import World, offer_of, refused, settled, sha
 
 CHECK = """\
 [checks.script]
 argv = ["sh", "check.sh"]
 inputs = ["a.txt"]
 """
-
-
-def sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 async def accept(editor: Editor, proposal: str) -> str:

@@ -5,7 +5,6 @@ Each test drives real processes; `test_cases` has the cases of public reports.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
@@ -13,17 +12,13 @@ import pytest
 from lsprotocol import types
 
 from remit.edges.demo.editor import Editor, capable
-from world import CASES, World, offer_of, refused, settled
+from world import CASES, World, offer_of, refused, settled, sha
 
 POLICY = """\
 [checks.unit]
 argv = ["python3", "-c", "print('looked at', open('a.txt').read())"]
 inputs = ["a.txt"]
 """
-
-
-def sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 async def test_one_root_has_one_owner_whatever_the_homes(world: World) -> None:

@@ -214,7 +214,7 @@ def bug_chain() -> None:
 
 def check_path(data: bytes) -> None:
     """What is accepted lies inside, on POSIX and on Windows, and is one name whichever way it is walked."""
-    raw = data.decode("utf-8", "surrogateescape" if len(data) % 2 else "surrogatepass" if len(data) % 3 else "replace")
+    raw = data.decode("utf-8", "surrogateescape" if len(data) % 2 else "replace")
     for portable in (True, False):
         try:
             path = paths.parse(raw, portable=portable)
@@ -297,7 +297,7 @@ _EVENT = '{"at":1.5,"e":1e21,"list":[true,false,null,-0,9007199254740993],"type"
 
 
 def _cases(*endings: str) -> tuple[bytes, ...]:
-    files = sorted(path for path in CASES.glob("[DP][PL]-*/*") if path.suffix in endings and path.stat().st_size < 3000)
+    files = sorted(path for path in CASES.glob("[DP][LP]-*/*") if path.suffix in endings and path.stat().st_size < 3000)
     return tuple(path.read_bytes() for path in files)
 
 

@@ -9,7 +9,7 @@ import json
 from itertools import count
 from typing import Any
 
-from remit.core import applying, asking, codec, diff, source
+from remit.core import applying, asking, codec, diff, source, staleness
 from remit.core import events as e
 from remit.core.faults import AgentFault, Json, UserFault
 from remit.core.model import ABSENT, fingerprint
@@ -38,10 +38,12 @@ def offer(turn: Turn, path: str) -> str:
 
 def activate(turn: Turn, name: str) -> str:
     """Put in force what was shown; the task's id, or `policy`. UserFaults: contract_invalid, policy_invalid,
-    contract_exceeds_policy, approval_stale, approval_unknown, already_decided."""
+    contract_exceeds_policy, approval_stale, approval_unknown, already_decided, buffer_unknown."""
     subject = turn.answer(name, "activate")
     path = subject.target
     snapshot = turn.look(path)
+    if not snapshot.trusted:
+        staleness.demand_known(snapshot, snapshot.digest, UserFault)  # the human may be looking at another text
     text = snapshot.text
     if path == POLICY_PATH:
         if (problems := source.policy(text).problems) or snapshot.origin == "absent":
@@ -84,7 +86,8 @@ def _first(problems: tuple[source.Problem, ...], path: str) -> str:
 
 
 def draft(turn: Turn, agent: str, params: DraftParams) -> str:
-    """Ask the human to activate a drafted contract; the decision's id. AgentFaults: contract_active, invalid_params."""
+    """Ask the human to activate a drafted contract; the decision's id. AgentFaults: contract_active, contract_exists,
+    invalid_params."""
     task = params.task_id or _free_name(turn)
     if task in turn.state.contracts:
         raise AgentFault("contract_active", f"{task} is active.", remedy="Use request_amendment to widen it.")
@@ -102,6 +105,8 @@ def draft(turn: Turn, agent: str, params: DraftParams) -> str:
     )
     _demand_valid(text)
     path = f"{DRAFTS}/{task}.contract.json"
+    if not _free(turn, path, text):
+        raise AgentFault("contract_exists", f"{path} exists with other text.", remedy="Use another taskId.", path=path)
     return _ask(
         turn,
         agent,
@@ -117,6 +122,12 @@ def draft(turn: Turn, agent: str, params: DraftParams) -> str:
         path,
         text,
     )
+
+
+def _free(turn: Turn, path: str, text: str) -> bool:
+    """Whether writing `text` there takes nothing away: what the human wrote is never replaced unseen."""
+    snapshot = turn.look(path)
+    return snapshot.trusted and (snapshot.origin == "absent" or snapshot.text == text)
 
 
 def _free_name(turn: Turn) -> str:
@@ -150,7 +161,7 @@ def amend(turn: Turn, agent: str, task: str, params: AmendParams) -> str:
         params.why + "\n\n" + diff.unified(old, text, active.path, active.path, context=0),
         (
             e.Option(id="refuse", title="Refuse", effect="The contract stays as it is."),
-            e.Option(id="allow", title="Widen the contract", effect=f"{active.path} is changed, and is in force."),
+            e.Option(id="allow", title="Widen the contract", effect=f"It is in force, and in {active.path} if you changed nothing there."),
         ),
         active.path,
         text,
@@ -223,19 +234,40 @@ def _ask(
 
 
 def carry_out(turn: Turn, entry: DecisionEntry, option: str, approval: e.Approval) -> None:
-    """The drafted or widened text is put in force as asked, and written into the human's file."""
+    """The drafted or widened text is put in force as asked, and written into the human's file.
+
+    UserFaults: contract_active, contract_exists, contract_invalid, contract_exceeds_policy, and those of applying.
+    """
     asked = entry.asked
     assert asked.content is not None and asked.about is not None
     text = turn.kept(asked.content).decode()
     value = source.contract(text).value
     if value is None:
         raise UserFault("contract_invalid", "The drafted contract is not valid any more.")
+    if asked.kind == "contract":
+        _demand_unused(turn, value.task_id, asked.about, text)
+    before = _in_force(turn, value.task_id)
     if option in ("activate", "allow"):
         wider = excess(value, turn.policy())
         if wider:
             raise UserFault("contract_exceeds_policy", wider[0][1], remedy="Change the policy first.")
         put_in_force(turn, value.task_id, asked.about, text, approval)
-    _write(turn, value.task_id, asked.about, text, approval)
+    if asked.kind == "contract" or turn.look(asked.about).text == before:
+        _write(turn, value.task_id, asked.about, text, approval)
+    # Else the human has written something else there since; what was shown is a change of the text in force.
+
+
+def _demand_unused(turn: Turn, task: str, path: str, text: str) -> None:
+    """A draft was shown as a new contract: it takes no other's place, in force or in the folder."""
+    remedy = "Discard the draft, or do away with the other contract."
+    if task in turn.state.contracts:
+        raise UserFault("contract_active", f"Another contract of {task} is active by now.", remedy=remedy)
+    if not _free(turn, path, text):
+        raise UserFault("contract_exists", f"{path} exists by now, with other text.", remedy=remedy, path=path)
+
+
+def _in_force(turn: Turn, task: str) -> str | None:
+    return turn.kept(turn.contract_digest(task)).decode() if task in turn.state.contracts else None
 
 
 def _write(turn: Turn, task: str, path: str, text: str, approval: e.Approval) -> None:

@@ -29,7 +29,7 @@ def demand_able(turn: Turn, proposal: Proposal) -> None:
         for path in file.touches():
             if path not in turn.memory.mirror.buffers:
                 continue
-            if file.op in ("delete", "rename"):
+            if file.op in ("delete", "rename") or file.executable is not None:
                 raise UserFault("target_open", f"{path} is open in the editor.", remedy="Close it first.", path=path)
             if not turn.memory.can_edit:
                 raise UserFault(

@@ -7,6 +7,7 @@ those of the table in `docs/diagnostics.md`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from remit.core import activating, checking, deciding, diff, paperwork, questions, reviewing, staleness, undoing
@@ -14,10 +15,14 @@ from remit.core.events import FileOutline
 from remit.core.faults import UserFault
 from remit.core.finding import TOP, Doable, Finding, Region, Severity, agent_name, in_contract, lines_region, short
 from remit.core.permission import Allow, Ask, may_write
+from remit.core.plain import visible
 from remit.core.proposal import FileChange, Hunk, Proposal
 from remit.core.state import ProposalEntry
 from remit.core.text import split_lines
 from remit.core.turn import Turn
+
+REFUSALS = 50
+"""Refused paths that are shown, the newest ones; the report has all of them."""
 
 
 def findings(turn: Turn, *, outside_hints: bool = True) -> tuple[Finding, ...]:
@@ -27,6 +32,8 @@ def findings(turn: Turn, *, outside_hints: bool = True) -> tuple[Finding, ...]:
         found.extend(source_of(turn))
     if outside_hints:
         found.extend(_outside(turn))
+    # Names in files, names of files and agents' words all come together here.
+    found = [replace(one, message=visible(one.message)) for one in found]
     return tuple(sorted(found, key=lambda one: (one.path, one.region, one.code, one.message)))
 
 
@@ -71,14 +78,17 @@ def _home(turn: Turn, task: str, path: str) -> tuple[str, Region]:
 
 
 def _what(file: FileChange, hunk: Hunk, number: int) -> str:
+    mode = {None: "", True: ", executable", False: ", not executable" * (file.op != "create")}[file.executable]
     if file.op == "create":
-        return f"would create {file.path}"
+        return f"would create {file.path}{mode}"
     if file.op == "delete":
         return "would delete this file"
     if file.op == "rename":
-        return f"would move this file to {file.path}"
+        return f"would {'change and ' * (file.result != file.base)}move this file to {file.path}{mode}"
+    if file.result == file.base:
+        return f"would make this file{mode[1:]}"
     place = f" ({number} of {len(file.hunks)})" if len(file.hunks) > 1 else ""
-    return f"would change {_count(len(hunk.old))} into {_count(len(hunk.new))}{place}"
+    return f"would change {_count(len(hunk.old))} into {_count(len(hunk.new))}{place}{mode}"
 
 
 def _count(lines: int) -> str:
@@ -86,9 +96,12 @@ def _count(lines: int) -> str:
 
 
 def _answers(proposal: Proposal, hunk: Hunk, many: int) -> tuple[Doable, ...]:
+    files = len(proposal.files)
+    # What is accepted is more than what this file shows: the title says so.
+    also = f" (all {files} files)" if files > 1 else ""
     whole = (
-        Doable(f"Accept {proposal.id}", "accept", proposal.id, preferred=many == 1),
-        Doable(f"Reject {proposal.id}", "reject", proposal.id),
+        Doable(f"Accept {proposal.id}{also}", "accept", proposal.id, preferred=many == 1),
+        Doable(f"Reject {proposal.id}{also}", "reject", proposal.id),
     )
     if many == 1:
         return whole
@@ -186,6 +199,8 @@ def _refusals(turn: Turn) -> Iterator[Finding]:
             continue
         if event.code not in ("outside_scope", "protected_path") or seq < turn.state.contracts[task][0]:
             continue
+        if len(seen) >= REFUSALS:
+            return
         seen.add((event.path, event.code))
         yield from _refusal(turn, task, event.agent, event.path, event.code)
 

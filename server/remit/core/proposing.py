@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from remit.core import asking, binding, codec, diff, patch, paths, place, staleness
+from remit.core import asking, binding, codec, diff, patch, paths, place, plain, room, staleness
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
 from remit.core.binding import Wish
@@ -26,6 +26,7 @@ from remit.core.turn import Turn
 def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> ProposeResult:
     """File a proposal. AgentFaults: see `contracts/methods.md` under `propose_patch`."""
     wishes = _wishes(params)
+    room.demand_size(len(wishes))
     bases = {paths.parse(path, portable=False): bound for path, bound in params.bases.items()}
     asks = _permitted(turn, task, [path for wish in wishes for path in filter(None, (wish.source, wish.path))])
     name = turn.state.next_id("P")
@@ -36,12 +37,15 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
     touched = [path for file in files for path in file.touches()]
     _once(touched)  # a link and its target are one file
     asks |= _permitted(turn, task, touched)
+    room.demand_size(len(files), sum(len(file.hunks) for file in files), len(asks))
     replaced = _replaced(turn, agent, params.replaces)
+    if replaced is None:
+        room.demand_proposal(turn)
     proposal = Proposal(
         id=name,
         task=task,
         agent=agent,
-        note=params.note,
+        note=plain.prose(params.note),
         files=tuple(files),
         contract=turn.contract_digest(task),
         policy=turn.policy_digest(),
@@ -73,7 +77,14 @@ def withdraw(turn: Turn, agent: str, name: str) -> None:
 
 
 def file_view(file: FileChange) -> FileView:
-    return FileView(path=file.path, op=file.op, source=file.source, base=file.base, result=file.result)
+    return FileView(
+        path=file.path,
+        op=file.op,
+        source=file.source,
+        base=file.base,
+        result=file.result,
+        executable=file.executable,
+    )
 
 
 def hunk_view(turn: Turn, file: FileChange, hunk: Hunk) -> HunkView:
@@ -189,8 +200,9 @@ def _change(
     if snapshot.origin != "absent":
         # The base too: parts are made from it, and a crash is undone with it.
         turn.keep(codec.encode(snapshot.text, snapshot.charset))
-    target = snapshot.path if wish.source is None else wish.path
-    if wish.source is not None and turn.look(wish.path).digest != ABSENT:
+    there = snapshot if wish.source is None else turn.look(wish.path)
+    target = there.path
+    if wish.source is not None and there.digest != ABSENT:
         raise AgentFault("target_exists", f"{wish.path} exists already.", path=wish.path)
     if wish.op == "delete":
         if wish.chunks and place.place(snapshot.text, wish.chunks).text:

@@ -161,9 +161,14 @@ def proposal(turn: Turn, name: str) -> ProposalResult:
 
 def _heads(turn: Turn, entry: ProposalEntry) -> list[ProposalEntry]:
     """The proposals in which this one lives on: itself, or whatever replaced it."""
-    if not entry.replaced_by:
-        return [entry]
-    return [head for name in entry.replaced_by for head in _heads(turn, turn.state.proposals[name])]
+    found: list[ProposalEntry] = []
+    waiting = [entry]
+    while waiting:  # and not recursion: an agent may replace its own for ever
+        here = waiting.pop()
+        waiting += [turn.state.proposals[name] for name in reversed(here.replaced_by)]
+        if not here.replaced_by:
+            found.append(here)
+    return found
 
 
 def _next(heads: list[ProposalEntry], stale: bool, settled: bool, blocking: tuple[str, ...], doubt: str) -> str:

@@ -5,10 +5,7 @@ What a single patch may hold is `core/patch.py`'s; budgets of a task are not her
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from remit.core.faults import AgentFault
-from remit.core.proposal import FileChange
 from remit.core.turn import Turn
 
 QUESTIONS = 50
@@ -37,11 +34,9 @@ def demand_proposal(turn: Turn) -> None:
         raise _full("proposals", waiting)
 
 
-def demand_size(files: Sequence[FileChange], protected: int) -> None:
+def demand_size(files: int, hunks: int = 0, protected: int = 0) -> None:
     """A proposal that a human can review. AgentFault("too_many_changes")."""
-    hunks = sum(len(file.hunks) for file in files)
-    counts = (("files", len(files), FILES), ("hunks", hunks, HUNKS), ("protected paths", protected, PROTECTED))
-    for what, count, limit in counts:
+    for what, count, limit in (("files", files, FILES), ("hunks", hunks, HUNKS), ("protected paths", protected, PROTECTED)):
         if count > limit:
             raise AgentFault(
                 "too_many_changes",

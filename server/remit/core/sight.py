@@ -137,7 +137,7 @@ class Sight:
         mark = self.files.mark(path)
         found = self.files.read(path)
         if found is None:
-            known = OnDisk(ABSENT, path, "", UTF8, b"", 0, 0, mark, self.clock())
+            known = OnDisk(ABSENT, self.files.real(path), "", UTF8, b"", 0, 0, mark, self.clock())
         else:
             decoded = codec.decode(found.data)
             known = OnDisk(
@@ -161,7 +161,7 @@ class Sight:
         if path in self.mirror.unknown:
             return Snapshot(path, disk.digest, "buffer", trusted=False, disk=disk.digest)
         if disk.digest == ABSENT:
-            return Snapshot(path, ABSENT, "absent")
+            return Snapshot(disk.real, ABSENT, "absent")
         return Snapshot(
             disk.real, disk.digest, "disk", disk.text, disk.charset, disk=disk.digest, mode=disk.mode, links=disk.links
         )

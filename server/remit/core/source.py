@@ -26,6 +26,9 @@ __all__ = ["Problem", "Source", "Span", "contract", "policy"]
 
 V = TypeVar("V", bound=Model)
 
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half a character: bytes of another encoding, or a client's broken text. No JSON or TOML can hold it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source(Generic[V]):
@@ -60,6 +63,9 @@ def policy(text: str) -> Source[Policy]:
 def _read(
     text: str, model: type[V], parse: Callable[[str], Tree], more: Callable[[V, Tree], Iterator[Problem]]
 ) -> Source[V]:
+    if (half := _HALF.search(text)) is not None:
+        problem = Problem("This is not UTF-8 text: save the file as UTF-8.", Span(half.start(), half.end()))
+        return Source(text, None, (problem,))
     tree = parse(text)
     value: V | None = None
     if not tree.problems:
