@@ -18,8 +18,8 @@ check: check-static ## fast: format, lint, types, imports and the tests of the c
 test: check-static ## everything but the long tests
 	@$(PYTEST) $(WORKERS) -m "not long"
 
-test-long: setup ## the long tests
-	@$(PYTEST) $(WORKERS) -m long
+test-long: setup ## the long tests, and the deep ones with many more inputs
+	@REMIT_DEPTH=long $(PYTEST) $(WORKERS) -m "long or deep"
 
 check-static: setup ## format, lint, types and imports
 	@$(BIN)/ruff format --check --quiet .

@@ -17,6 +17,7 @@ from remit.core import events
 from remit.core.faults import AgentFault, UserFault, WorldFault
 from remit.core.overview import overview
 from remit.core.state import State
+from remit.core.verbs import Hello
 
 NAME = "src/a.txt"
 BEGUN = ["action_planned", "action_moved authorized", "action_moved dispatched"]
@@ -477,3 +478,17 @@ def test_no_cut_of_the_journal_is_beyond_reading(filmed: FilmedJournal) -> None:
         assert bench.story(length)[0] == "session_opened"
         assert {path: bench.text(path) for path in frame.texts} == frame.texts
         assert all(entry.state != "dispatched" for entry in bench.state.actions.values()), length
+
+
+# --- whose an agent's id is -------------------------------------------------------------------------------------------
+
+
+def test_an_agents_id_stays_with_its_process() -> None:
+    bench = desk({"src/a": "a\n"})
+    start = bench.seq
+    hello = Hello(token="t", agent=AGENT, name="thief", version="1")
+    with pytest.raises(AgentFault) as caught:
+        bench.session.connect(hello, 100)
+    assert (caught.value.code, bench.seq) == ("agent_taken", start)
+    assert bench.session.connect(hello.model_copy(update={"agent": "agent-0002"}), 100)
+    assert bench.restart().connect(AGENT)

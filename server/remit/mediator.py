@@ -19,6 +19,7 @@ from remit.core import (
     applying,
     checking,
     deciding,
+    drafting,
     plain,
     proposing,
     reading,
@@ -89,24 +90,25 @@ class Mediator:
             memory.attached_at = turn.clock
             recovering.attached(turn)
 
-    def opened(self, turn: Turn, path: str, version: int, text: str) -> None:
-        self.memory.mirror.open(path, version, text, self.sight.bytes(path), turn.clock)
+    def opened(self, turn: Turn, path: str, version: int, text: str, name: str) -> None:
+        """A document was opened; `name` is the client's own, which tells two documents of one file apart."""
+        self.memory.mirror.open(path, version, text, self.sight.bytes(path), turn.clock, name)
         self._moved(turn)
 
-    def changed(self, turn: Turn, path: str, version: int, edits: Sequence[Edit]) -> str | None:
+    def changed(self, turn: Turn, path: str, version: int, edits: Sequence[Edit], name: str) -> str | None:
         """A buffer changed; the reason when the change cannot be trusted."""
-        doubt = self.memory.mirror.change(path, version, edits, turn.clock)
+        doubt = self.memory.mirror.change(path, version, edits, turn.clock, name)
         self._moved(turn)
         return doubt
 
-    def saved(self, turn: Turn, path: str) -> bool:
-        self.sight.forget()
-        known = self.memory.mirror.saved(path, self.sight.bytes(path))
+    def saved(self, turn: Turn, path: str, name: str) -> bool:
+        self.sight.nudge()
+        known = self.memory.mirror.saved(path, self.sight.bytes(path), name)
         self._moved(turn)
         return known
 
-    def closed(self, turn: Turn, path: str) -> bool:
-        known = self.memory.mirror.close(path)
+    def closed(self, turn: Turn, path: str, name: str) -> bool:
+        known = self.memory.mirror.close(path, name)
         self._moved(turn)
         return known
 
@@ -282,7 +284,8 @@ def _finish(turn: Turn, agent: str, task: str, params: Any) -> FinishResult:
     return FinishResult(report=report.markdown(found), open=report.open_points(found))
 
 
-def _proposal_result(turn: Turn, _agent: str, _task: str | None, params: Any) -> Model:
+def _proposal_result(turn: Turn, agent: str, task: str | None, params: Any) -> Model:
+    reading.demand_visible(turn, agent, task, params.proposal_id)
     return reading.proposal(turn, params.proposal_id)
 
 
@@ -293,6 +296,11 @@ def _withdrawn(turn: Turn, agent: str, _task: str | None, params: Any) -> Model:
 
 def _decided(turn: Turn, name: str) -> Model:
     return deciding.result(turn, name)
+
+
+def _decision_result(turn: Turn, agent: str, task: str | None, params: Any) -> Model:
+    deciding.demand_visible(turn, agent, task, params.decision_id)
+    return deciding.result(turn, params.decision_id)
 
 
 NEEDS_TASK = frozenset({"propose_patch", "run_check", "list_checks", "request_amendment", "finish_task"})
@@ -308,9 +316,9 @@ ANSWERS: Mapping[str, Callable[[Turn, str, Any, Any], Model]] = {
     "list_checks": lambda turn, _a, task, _p: reading.checks(turn, task),
     "run_check": checking.request,
     "ask_human": lambda turn, agent, task, p: _decided(turn, deciding.ask(turn, agent, task, p)),
-    "wait_for_decision": lambda turn, _a, _t, p: _decided(turn, p.decision_id),
-    "propose_contract": lambda turn, agent, _t, p: _decided(turn, activating.draft(turn, agent, p)),
-    "request_amendment": lambda turn, agent, task, p: _decided(turn, activating.amend(turn, agent, task, p)),
+    "wait_for_decision": _decision_result,
+    "propose_contract": lambda turn, agent, _t, p: _decided(turn, drafting.draft(turn, agent, p)),
+    "request_amendment": lambda turn, agent, task, p: _decided(turn, drafting.amend(turn, agent, task, p)),
     "task_status": lambda turn, agent, task, _p: reading.status(turn, agent, task),
     "finish_task": _finish,
 }

@@ -26,6 +26,7 @@ from remit.core.effects import (
 )
 from remit.core.faults import AgentFault, Fault, Json, WorldFault
 from remit.core.finding import Doable, Finding
+from remit.core.overview import overview
 from remit.core.text import Edit, PositionEncoding
 from remit.core.turn import Turn
 from remit.core.verbs import Hello
@@ -131,7 +132,7 @@ class Session:
         except Fault as fault:
             result = "unknown" if fault.code == "outcome_unknown" else "failed"
             done = FilesDone(effect.action, effect.how, result, fault.code, fault.message)  # type: ignore[arg-type]
-        self.mediator.sight.forget()
+        self.mediator.sight.nudge()
         if effect.how in ("finish", "abort") or done.result == "failed":
             self.staged.pop(effect.action, None)
         self.happened(done)
@@ -148,7 +149,7 @@ class Session:
             staged.finish()
         except Fault as fault:
             return FilesDone(action, "restore", "failed", fault.code, fault.message)
-        self.mediator.sight.forget()
+        self.mediator.sight.nudge()
         return FilesDone(action, "restore")
 
     def happened(self, outcome: Outcome) -> None:
@@ -195,21 +196,21 @@ class Session:
         """The path of the file that an editor's path leads to: a link that stays inside and its target are one."""
         return self.mediator.sight.real(path)
 
-    def opened(self, path: str, version: int, text: str) -> None:
+    def opened(self, path: str, version: int, text: str, name: str = "") -> None:
         with self._turn() as turn:
-            self.mediator.opened(turn, path, version, text)
+            self.mediator.opened(turn, path, version, text, name)
 
-    def changed(self, path: str, version: int, edits: Sequence[Edit]) -> str | None:
+    def changed(self, path: str, version: int, edits: Sequence[Edit], name: str = "") -> str | None:
         with self._turn() as turn:
-            return self.mediator.changed(turn, path, version, edits)
+            return self.mediator.changed(turn, path, version, edits, name)
 
-    def saved(self, path: str) -> bool:
+    def saved(self, path: str, name: str = "") -> bool:
         with self._turn() as turn:
-            return self.mediator.saved(turn, path)
+            return self.mediator.saved(turn, path, name)
 
-    def closed(self, path: str) -> bool:
+    def closed(self, path: str, name: str = "") -> bool:
         with self._turn() as turn:
-            return self.mediator.closed(turn, path)
+            return self.mediator.closed(turn, path, name)
 
     def command(self, command: str, arguments: Command) -> str:
         """The human answers an offer; what it led to. Raises UserFault or WorldFault, having changed nothing."""
@@ -223,7 +224,11 @@ class Session:
 
     def offer(self, doable: Doable) -> str:
         """The offer under which a doable is shown now."""
-        return findings.offer(self.mediator.turn(), doable)
+        return findings.offer(self.mediator.turn(drawing=True), doable)
+
+    def overview(self) -> dict[str, Json]:
+        """Everything that waits, each with the offer that answers it."""
+        return overview(self.mediator.turn(drawing=True))
 
     def report(self, task: str | None = None) -> report.Report:
         """UserFault("no_such_task") when there is none, or several and none was named."""

@@ -10,6 +10,7 @@ import pytest
 from fakes import CONTRACT_PATH, POLICY_PATH, Bench, MemoryDisk, contract_text, desk
 from remit.core import activating
 from remit.core.faults import AgentFault, UserFault
+from remit.core.text import Edit, Position, Range
 
 DRAFT = ".remit/contracts/fix.contract.json"
 
@@ -146,3 +147,67 @@ def test_an_amendment_of_a_text_that_is_no_longer_in_force_is_withdrawn() -> Non
     bench.call("request_amendment", writeScope=["tests/"], why="Tests.")
     bench.decide("D3", "allow")
     assert bench.session.peek().contract("task-1").write_scope == ("src/", "docs/", "tests/")
+
+
+# --- what the human wrote is not replaced by what was not shown -------------------------------------------------------
+
+
+def test_a_draft_takes_no_files_place() -> None:
+    bench = drafting()
+    bench.call("propose_contract", goal="Fix it.", writeScope=["src/"], taskId="fix")
+    mine = contract_text("fix", goal="Mine.").encode()
+    bench.disk.files[DRAFT] = mine
+    for option in ("edit", "activate"):
+        assert refused(lambda option=option: bench.decide("D1", option), UserFault) == "contract_exists"
+    assert (bench.disk.files[DRAFT], bench.state.contracts) == (mine, {})
+    fault = refused(lambda: bench.call("propose_contract", goal="Fix it.", writeScope=["src/"], taskId="fix"))
+    assert fault == "contract_exists"
+    bench.decide("D1", "discard")
+
+
+def test_a_draft_takes_no_active_contracts_place() -> None:
+    bench = drafting()
+    bench.call("propose_contract", goal="Fix it.", writeScope=["."], taskId="task-1")
+    bench.disk.files[CONTRACT_PATH] = contract_text().encode()
+    bench.activate()
+    assert refused(lambda: bench.decide("D1", "activate"), UserFault) == "contract_active"
+    assert bench.session.peek().contract("task-1").write_scope == ("src/",)
+
+
+def test_an_amendment_leaves_what_the_human_is_typing_into_the_contract() -> None:
+    bench = desk({})
+    bench.open(CONTRACT_PATH)
+    bench.call("request_amendment", writeScope=["docs/"], why="More.")
+    bench.type(CONTRACT_PATH, 2, 0, "\n\n")
+    mine = bench.text(CONTRACT_PATH)
+    bench.decide("D1", "allow")
+    bench.play()
+    assert bench.text(CONTRACT_PATH) == mine
+    assert bench.session.peek().contract("task-1").write_scope == ("src/", "docs/")
+
+
+def test_a_buffer_in_doubt_is_not_activated() -> None:
+    bench = Bench(disk=MemoryDisk({CONTRACT_PATH: contract_text().encode()}))
+    bench.open(CONTRACT_PATH)
+    bench.session.changed(CONTRACT_PATH, 0, [Edit(" ", Range(Position(0, 0), Position(0, 0)))])
+    assert refused(bench.activate, UserFault) == "buffer_unknown"
+    bench.open(CONTRACT_PATH)
+    assert bench.activate() == "task-1"
+
+
+def test_a_policy_that_is_no_text_is_not_activated() -> None:
+    bench = Bench(disk=MemoryDisk({POLICY_PATH: b"# caf\xe9\n"}))
+    assert refused(lambda: bench.act("activate", POLICY_PATH), UserFault) == "policy_invalid"
+
+
+def test_a_contract_under_a_new_name_ends_the_task_of_the_old_one() -> None:
+    bench = desk({"src/a": "a\n"})
+    name = bench.propose({"src/a": "b\n"})
+    bench.call("ask_human", question="Which?", options=["one", "two"])
+    bench.disk.files[CONTRACT_PATH] = contract_text("task-2").encode()
+    bench.activate()
+    assert list(bench.state.contracts) == ["task-2"]
+    assert bench.state.proposals[name].state == "withdrawn"
+    assert bench.state.decisions["D1"].state == "withdrawn"
+    assert bench.call("get_contract")["task"]["taskId"] == "task-2"
+    assert list(bench.restart().state.contracts) == ["task-2"]

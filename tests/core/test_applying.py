@@ -138,3 +138,13 @@ def test_typing_all_the_time_only_delays_an_editor_without_versions() -> None:
     bench.wait(2 * applying.QUIET)
     bench.play()
     assert (bench.text(NAME), bench.state.actions["A1"].state) == ("A\n", "succeeded")
+
+
+def test_the_mode_of_an_open_file_is_not_changed_and_not_said_to_be() -> None:
+    bench = desk({NAME: "a\n"})
+    bench.open(NAME)
+    patch = f"diff --git a/{NAME} b/{NAME}\nold mode 100644\nnew mode 100755\n"
+    bench.call("propose_patch", patch=patch, bases={NAME: sha("a\n")})
+    assert refused(lambda: bench.accept("P1")) == "target_open"
+    bench.close(NAME)
+    assert bench.accept("P1") == "A1"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from desks import NAME, check_desk, refused, run, status
-from fakes import Bench, contract_text, desk
+from desks import NAME, POLICY, check_desk, refused, run, status
+from fakes import POLICY_PATH, Bench, contract_text, desk
 from remit.core.effects import CheckDone
 from remit.core.faults import AgentFault, UserFault
+from remit.core.text import Edit, Position, Range
 
 
 @pytest.fixture
@@ -138,3 +139,62 @@ def test_output_is_kept_and_a_long_one_shown_from_its_end(bench: Bench) -> None:
     assert last["output"].startswith("…x")
     finished = bench.state.actions[name].finished
     assert (finished.output_cut, finished.output_bytes, finished.seconds) == (True, 99_999, 0.123)
+
+
+# --- a result is for this content, of this program, seen all along ----------------------------------------------------
+
+
+def done(bench: Bench) -> list[str]:
+    return [line.subject for line in bench.session.report().done if line.kind == "check"]
+
+
+def test_a_result_of_another_definition_is_no_result() -> None:
+    for old, new in (
+        ('"run-tests"', '"true"'),
+        ('["TOKEN"]', '["OTHER"]'),
+        ("timeout = 7", 'timeout = 7\ncwd = "src"'),
+    ):
+        bench = check_desk()
+        run(bench)
+        assert done(bench) == ["tests"]
+        bench.disk.files[POLICY_PATH] = POLICY.replace(old, new).encode()
+        bench.activate(POLICY_PATH)
+        assert done(bench) == []
+        bench.disk.files[POLICY_PATH] = POLICY.encode()
+        bench.activate(POLICY_PATH)
+        assert done(bench) == ["tests"]
+
+
+def test_inputs_that_moved_under_the_run_and_back_are_no_evidence() -> None:
+    bench = check_desk()
+    bench.act("runCheck", "tests", "task-1")
+    bench.disk.files[NAME] = b"other\n"
+    bench.ran()
+    bench.disk.files[NAME] = b"a\n"
+    assert done(bench) == [] and not bench.state.actions["A1"].finished.held
+
+
+def test_a_disk_that_has_parted_from_the_editor_is_not_what_was_checked() -> None:
+    bench = check_desk()
+    bench.open(NAME)
+    run(bench)
+    bench.disk.files[NAME] = b"somebody else\n"
+    assert done(bench) == []
+
+
+def test_a_buffer_in_doubt_is_not_what_was_checked() -> None:
+    bench = check_desk()
+    run(bench)
+    bench.session.changed(NAME, 7, [Edit("x", Range(Position(0, 0), Position(0, 0)))])
+    assert done(bench) == []
+
+
+def test_an_input_that_cannot_be_looked_at_is_named_and_to_be_confirmed() -> None:
+    bench = check_desk()
+    bench.disk.files["src/big"] = b"?"
+    bench.disk.unreadable.add("src/big")
+    bench.clock.advance(2)
+    run(bench)
+    assert done(bench) == []
+    line = next(line for line in bench.session.report().to_be_confirmed if line.subject == "tests")
+    assert "passed, but src/big cannot be looked at" in line.text

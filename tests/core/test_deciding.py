@@ -130,3 +130,105 @@ def test_a_yes_to_a_protected_path_is_not_an_acceptance() -> None:
     bench.decide("D1", "allow")
     assert bench.state.proposals["P1"].state == "pending"
     assert bench.state.actions == {}
+
+
+# --- what an agent cannot do with a question --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [["Yes", "yes"], ["a b", "a  b"], ["é", "e\u0301"], ["a", " "]])
+def test_options_that_read_alike_are_refused(options: list[str]) -> None:
+    bench = desk({})
+    with pytest.raises(AgentFault) as caught:
+        bench.call("ask_human", question="?", options=options)
+    assert caught.value.code == "invalid_params" and bench.state.decisions == {}
+
+
+def test_an_option_named_like_anothers_id_does_not_take_its_answers() -> None:
+    bench = desk({})
+    bench.call("ask_human", question="?", options=["option_2", "no"])
+    bench.decide("D1", "option_2")
+    assert bench.call("wait_for_decision", decisionId="D1")["decision"]["answer"] == "no"
+
+
+@pytest.mark.parametrize(
+    ("about", "code"),
+    [("../../etc/passwd", "outside_scope"), ("/etc/passwd", "outside_scope"), ("a\u202eb", "bad_path")],
+)
+def test_a_question_is_about_a_file_of_the_workspace(about: str, code: str) -> None:
+    bench = desk({})
+    with pytest.raises(AgentFault) as caught:
+        bench.call("ask_human", question="?", about=about)
+    assert caught.value.code == code and bench.state.decisions == {}
+
+
+def test_what_a_human_is_asked_can_be_seen_whole() -> None:
+    bench = desk({})
+    bench.call(
+        "ask_human",
+        question="Delete \u202etxt.a?\x1b[2J" + "\n" * 99 + "Sure?",
+        why="\u2066x",
+        options=["o\u200bk", "no"],
+    )
+    asked = bench.state.decisions["D1"].asked
+    assert asked.question == "Delete ⟨U+202E⟩txt.a?⟨U+001B⟩[2J\n\nSure?"
+    assert (asked.why, asked.options[0].title) == ("⟨U+2066⟩x", "o⟨U+200B⟩k")
+
+
+# --- whose it is ------------------------------------------------------------------------------------------------------
+
+
+def test_an_agent_sees_its_own_decisions_and_those_of_its_task() -> None:
+    bench = Bench()
+    bench.connect()
+    bench.call("ask_human", question="Which password?")
+    bench.decide("D1", text="hunter2")
+    other = bench.connect("agent-0002", "other")
+    with pytest.raises(AgentFault) as caught:
+        bench.call("wait_for_decision", other, decisionId="D1", seconds=0)
+    assert caught.value.code == "unknown_decision"
+    assert "hunter2" not in str(bench.call("task_status", other))
+    assert bench.state.refusals == [], "a slip of the pen is not recorded"
+
+
+def test_agents_of_one_task_see_what_the_other_was_answered() -> None:
+    bench = desk({})
+    bench.call("ask_human", question="Tabs?")
+    bench.decide("D1", text="Blanks.")
+    other = bench.connect("agent-0002", "other")
+    assert bench.call("wait_for_decision", other, decisionId="D1", seconds=0)["decision"]["text"] == "Blanks."
+
+
+def test_an_agent_that_was_told_none_of_them_does_not_have_the_human_asked_again() -> None:
+    bench = desk({"two.contract.json": contract_text("task-2", ("docs/",))})
+    bench.activate("two.contract.json")
+
+    def unbound() -> Any:
+        with pytest.raises(AgentFault) as caught:
+            bench.call("list_checks")
+        return caught.value.data["decisionId"]
+
+    assert [unbound(), unbound()] == ["D1", "D1"]
+    bench.decide("D1", deciding.NO_TASK)
+    assert unbound() == "D1"
+    bench.disk.files["three.contract.json"] = contract_text("task-3", ("etc/",)).encode()
+    bench.clock.advance(2)
+    bench.activate("three.contract.json")
+    assert unbound() == "D2", "there is something new to choose from"
+    bench.decide("D2", "task-3")
+    assert bench.call("get_contract")["task"]["taskId"] == "task-3"
+
+
+def test_a_question_about_other_tasks_is_withdrawn() -> None:
+    bench = desk({"two.contract.json": contract_text("task-2", ("docs/",))})
+    bench.activate("two.contract.json")
+    for path, task in (("two.contract.json", "task-2"), ("three.contract.json", "task-3")):
+        bench.disk.files[path] = contract_text(task, ("docs/",)).encode()
+        bench.clock.advance(2)
+        if task == "task-3":
+            bench.activate(path)
+        with pytest.raises(AgentFault):
+            bench.call("list_checks")
+    assert [(name, entry.state) for name, entry in bench.state.decisions.items()] == [
+        ("D1", "withdrawn"),
+        ("D2", "pending"),
+    ]

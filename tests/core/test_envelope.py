@@ -76,6 +76,7 @@ def test_a_carriage_return_in_a_changed_line_is_content() -> None:
         (BLOCK.replace("@@", "@@ -1 +1 @@"), 3),
         (BLOCK.replace("Update File: f", "Rewrite File: f"), 2),
         (BLOCK.replace("Update File: f", "Update File: "), 2),
+        (BLOCK.replace("@@", "*** Move to: \n@@"), 3),
     ],
 )
 def test_refused_at_its_line(text: str, line: int) -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes import CONTRACT_PATH, contract_text, desk
-from remit.core.finding import TOP, Region, agent_name, in_contract, lines_region, region_of, short
+from remit.core.finding import NAME, TOP, Region, agent_name, asks, in_contract, lines_region, region_of, short
+from remit.core.plain import visible
 from remit.core.source import Span
 from remit.core.text import Text, split_lines
 
@@ -57,8 +58,8 @@ def test_whole_lines_leave_out_the_last_line_end_and_stay_in_the_text(start: int
 def test_a_message_is_one_line_of_at_most_a_hundred_characters(message: str) -> None:
     line = short(message)
     assert len(line) <= 100 and "\n" not in line and "\r" not in line
-    if len(" ".join(message.split())) <= 100:
-        assert line == " ".join(message.split())
+    if len(words := visible(" ".join(message.split()))) <= 100:
+        assert line == words
 
 
 def test_a_place_in_the_contract_follows_its_present_text() -> None:
@@ -74,3 +75,24 @@ def test_an_agent_is_called_by_the_name_it_claims() -> None:
     turn = desk({}).session.peek()
     assert agent_name(turn, "agent-0001") == "coder"
     assert agent_name(turn, "nobody") == "nobody"
+
+
+def test_no_name_is_so_long_that_it_hides_what_is_done() -> None:
+    bench = desk({"src/a": "a\n"})
+    bench.connect("agent-0002", "x" * 100)
+    assert len(agent_name(bench.session.peek(), "agent-0002")) == NAME
+    bench.connect("agent-0003", " ")
+    assert agent_name(bench.session.peek(), "agent-0003") == "agent-0003"
+
+
+def test_the_end_of_a_long_path_is_seen() -> None:
+    assert short(f"P1 by coder would create src/{'a' * 200}/run.sh.").endswith("/run.sh.")
+
+
+def test_only_an_agents_own_question_is_said_to_be_its_own() -> None:
+    bench = desk({"src/.env": "a\n"})
+    bench.call("ask_human", question="Widen the contract of task-1?")
+    bench.propose({"src/.env": "b\n"})
+    told = [asks(bench.session.peek(), entry.asked) for entry in bench.state.decisions.values()]
+    assert told[0] == "coder asks: Widen the contract of task-1?"
+    assert told[1].startswith("P1 changes src/.env.")

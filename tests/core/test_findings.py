@@ -10,6 +10,7 @@ from fakes import CONTRACT_PATH, Bench, contract_text, desk, sha
 from remit.core.events import SessionOpened
 from remit.core.faults import AgentFault
 from remit.core.finding import TOP, Finding, Region
+from remit.core.findings import REFUSALS
 from remit.core.text import split_lines
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n"
@@ -201,7 +202,7 @@ def test_a_new_activation_clears_what_was_refused_before(bench: Bench) -> None:
 def test_a_question_is_marked_at_its_task_and_at_what_it_is_about(bench: Bench) -> None:
     bench.call("ask_human", question="Which one?", options=["this", "that"], about="src/a")
     task, about = only(bench, "decision-pending", path=CONTRACT_PATH), only(bench, "decision-pending", path="src/a")
-    assert (task.severity, task.message, about.region) == ("warning", "D1: Which one?", TOP)
+    assert (task.severity, task.message, about.region) == ("warning", "D1: coder asks: Which one?", TOP)
     assert [(doable.act, doable.target, doable.option) for doable in about.doable] == [
         ("decide", "D1", "option_1"),
         ("decide", "D1", "option_2"),
@@ -264,3 +265,43 @@ def test_a_file_that_cannot_be_read_hides_no_other_finding(bench: Bench) -> None
     bench.propose({"src/b": "B\n"})
     bench.disk.unreadable.add("src/a")
     assert [one.path for one in bench.session.findings() if one.path == "src/b"] == ["src/b"]
+
+
+# --- what an agent cannot hide ----------------------------------------------------------------------------------------
+
+
+def test_what_becomes_executable_is_said() -> None:
+    bench = desk({"src/a": TEXT})
+    new = "--- /dev/null\n+++ b/src/run\n@@ -0,0 +1 @@\n+x\n"
+    mode = "diff --git a/src/a b/src/a\nold mode 100644\nnew mode 100755\n"
+    moved = f"diff --git a/src/a b/src/z\nold mode 100644\nnew mode 100755\nrename from src/a\nrename to src/z\n{HUNK}"
+    for patch in (f"diff --git a/src/run b/src/run\nnew file mode 100755\n{new}", mode, moved):
+        bench.call("propose_patch", patch=patch, bases={"src/a": sha(TEXT)})
+    assert sorted(one.message for one in shown(bench, "patch-pending")) == [
+        "P1 by coder would create src/run, executable.",
+        "P2 by coder would make this file executable.",
+        "P3 by coder would change and move this file to src/z, executable.",
+    ]
+
+
+HUNK = "--- a/src/a\n+++ b/src/z\n@@ -1,1 +1,1 @@\n-one\n+ONE\n"
+
+
+def test_accepting_says_how_much_is_accepted(bench: Bench) -> None:
+    bench.propose({"src/a": TEXT.replace("two", "TWO"), "src/b": "B\n"})
+    titles = [doable.title for doable in only(bench, "patch-pending", path="src/b").doable]
+    assert titles[2:] == ["Accept P1 (all 2 files)", "Reject P1 (all 2 files)"]
+
+
+def test_refusals_without_end_are_not_shown_without_end(bench: Bench) -> None:
+    for number in range(REFUSALS + 5):
+        refuse(bench, f"other/{number}")
+    found = shown(bench, "scope-violation")
+    assert len(found) == REFUSALS and any(f"other/{REFUSALS + 4}." in one.message for one in found)
+
+
+def test_names_that_a_file_brings_are_shown_in_full() -> None:
+    bench = desk({"bad.contract.json": '{"taskId": "t", "\u202eabc": 1}'})
+    bench.open("bad.contract.json")
+    messages = [one.message for one in shown(bench, "contract-invalid", path="bad.contract.json")]
+    assert any("⟨U+202E⟩abc" in message for message in messages)

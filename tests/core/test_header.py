@@ -138,6 +138,7 @@ def test_the_mode_is_the_one_asked_for(lines: str, mode: str | None) -> None:
         ("diff --git a/f b/f\nnew file mode 160000\n", "special_file"),
         ("diff --git a/f b/f\nold mode 100644\nnew mode 120000\n", "special_file"),
         ("diff --git a/f b/f\nindex 1111111..2222222 160000\n", "special_file"),
+        ("diff --git a/f b/f\nindex 1111111..2222222 10644\n", "special_file"),
         ("diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n", "copy_patch"),
         ("diff --git a/f b/f\nindex 1111111..2222222\nBinary files a/f and b/f differ\n", "binary_patch"),
         ((CASES / "DP-13/patch_git_binary.diff").read_text(), "binary_patch"),
@@ -186,3 +187,16 @@ PARTS = [
 def test_only_our_faults(names: list[str], lines: list[str]) -> None:
     with suppress(AgentFault):
         assert all(all_of("\n".join([f"diff --git {' '.join(names)}", *lines]))[1:])
+
+
+def test_a_header_of_nothing_but_blanks_is_not_read_in_every_way() -> None:
+    words = "a " * 100_000
+    with pytest.raises(AgentFault) as caught:
+        header.read(Reader([f"diff --git {words}b"], 0, 1))
+    assert caught.value.code == "malformed_patch"
+
+
+def test_a_name_with_many_blanks_is_read_where_it_stands_twice() -> None:
+    name = " ".join("x" * 2 for _ in range(header.BLANKS))
+    head = header.read(Reader([f"diff --git a/{name} b/{name}"], 0, 1))
+    assert header.paths(head) == (name, name)

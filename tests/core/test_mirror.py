@@ -108,3 +108,30 @@ def test_opened_again_is_told_anew_and_closed_is_gone() -> None:
     assert (mirror.buffers[NAME].trusted, mirror.buffers[NAME].version) == (True, 1)
     assert mirror.close(NAME) is True
     assert mirror.buffers == {}
+
+
+# --- one file under two names -----------------------------------------------------------------------------------------
+
+
+def test_a_file_open_under_two_names_is_in_doubt_until_one_is_closed() -> None:
+    mirror = Mirror()
+    mirror.open("a", 1, "one\n", b"one\n", 0.0, "file:///a")
+    mirror.open("a", 1, "one\n", b"one\n", 0.0, "file:///link")
+    assert mirror.doubted("a")
+    mirror.change("a", 2, [Edit("mine ", Range(Position(0, 0), Position(0, 0)))], 1.0, "file:///a")
+    assert str(mirror.documents["a"]["file:///link"].text) == "one\n"
+    assert mirror.close("a", "file:///link")
+    assert not mirror.doubted("a")
+    assert str(mirror.buffers["a"].text) == "mine one\n", "the other one is still open, with what was typed"
+    assert not mirror.close("a", "file:///link")
+    assert mirror.close("a", "file:///a")
+    assert (mirror.buffers, mirror.documents) == ({}, {})
+
+
+def test_a_change_under_a_name_that_was_never_opened_puts_the_file_in_doubt() -> None:
+    mirror = Mirror()
+    mirror.open("a", 1, "one\n", b"one\n", 0.0, "file:///a")
+    assert mirror.change("a", 2, [Edit("x", Range(Position(0, 0), Position(0, 0)))], 1.0, "file:///link") is not None
+    assert mirror.doubted("a") and str(mirror.buffers["a"].text) == "one\n"
+    mirror.close("a", "file:///link")
+    assert not mirror.doubted("a")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.core.faults import AgentFault
-from remit.core.patch import Chunk, FilePatch, Patch, parse
+from remit.core.patch import HUNKS, Chunk, FilePatch, Patch, parse
 
 CASES = Path(__file__).parents[1] / "cases"
 CHANGE = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
@@ -71,6 +71,17 @@ def test_a_bad_envelope_is_told_apart_and_quoted() -> None:
     assert refusal("cat <<EOF\n" + ENVELOPE).data["wrapper"] == "heredoc"
 
 
+@pytest.mark.parametrize("line", ["*** Begin Patch", "  *** Begin Patch", 'BEGIN = "*** Begin Patch"'])
+def test_a_unified_diff_may_speak_of_envelopes(line: str) -> None:
+    text = f"--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n {line}\n-{line}\n+{line}\n"
+    assert parse(text).files[0].chunks == (Chunk((line, line), (line, line), 0, (), True, True),)
+
+
+def test_the_name_that_stands_twice_is_found_among_many() -> None:
+    text = "".join(f"--- a/{n}\n+++ b/{n}\n@@ -1 +1 @@\n-a\n+b\n" for n in [*range(2_000), 1_999])
+    assert refusal(text).data == {"path": "1999"}
+
+
 def test_a_name_that_stands_twice_is_shown() -> None:
     text = CHANGE.replace("/f", "/\udcff")
     assert refusal(text + text).data == {"path": "\\udcff"}
@@ -98,3 +109,10 @@ def test_a_fence_with_words_around_it() -> None:
 def test_only_our_faults(parts: list[str]) -> None:
     with suppress(AgentFault):
         assert parse("\n".join(parts)).files
+
+
+def test_more_hunks_than_anybody_reviews_are_refused_unread() -> None:
+    text = "--- a/f\n+++ b/f\n" + "@@ -1 +1 @@\n-a\n+b\n" * (HUNKS + 1)
+    with pytest.raises(AgentFault) as caught:
+        parse(text)
+    assert (caught.value.code, caught.value.data) == ("too_many_changes", {"count": HUNKS + 1, "limit": HUNKS})

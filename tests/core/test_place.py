@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.core import lines
 from remit.core.diff import unified
 from remit.core.faults import AgentFault
 from remit.core.patch import Chunk, FilePatch, parse
@@ -292,3 +293,22 @@ def test_swaps_that_touch_the_same_place_are_refused() -> None:
     with pytest.raises(AgentFault) as both:
         swap("abc", [Swap("ab", "x"), Swap("bc", "y")])
     assert both.value.code == "overlapping_chunks"
+
+
+@pytest.mark.parametrize("anchors", [(), ("x",)])
+def test_a_search_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, anchors: tuple[str, ...]) -> None:
+    monkeypatch.setattr(lines, "SEARCHED", 30_000)
+    text = "x\n" * 10 + "".join(f"line {number}\n" for number in range(1000))
+    few = [Chunk((f"line {number}",), ("new",)) for number in range(2)]
+    assert len(place(text, few).placements) == 2
+    many = [Chunk((f"line {number}",), ("new",), anchors=anchors) for number in range(100)]
+    with pytest.raises(AgentFault) as caught:
+        place(text, many)
+    assert caught.value.code == "search_too_long"
+
+
+def test_hunks_at_their_lines_cost_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "SEARCHED", 0)
+    text = "".join(f"line {number}\n" for number in range(1000))
+    chunks = [Chunk((f"line {number}",), ("new",), number) for number in range(0, 1000, 2)]
+    assert place(text, chunks).text.count("new\n") == 500

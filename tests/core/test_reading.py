@@ -230,3 +230,30 @@ def test_what_is_said_survives_a_restart(bench: Bench) -> None:
     bench = bench.restart()
     bench.connect()
     assert bench.call("task_status") == before
+
+
+def test_a_proposal_replaced_a_thousand_times_is_still_told_of() -> None:
+    bench = desk({"src/a": "a\n"})
+    bench.propose({"src/a": "0\n"})
+    for number in range(1, 1100):
+        bench.propose({"src/a": f"{number}\n"}, replaces=f"P{number}")
+    assert bench.call("proposal_status", proposalId="P1")["replacedBy"] == ["P1100"]
+
+
+def test_a_proposal_of_another_task_is_not_seen() -> None:
+    bench = desk({"src/a": "a\n", "two.contract.json": contract_text("task-2", ("docs/",))})
+    bench.propose({"src/a": "b\n"})
+    bench.activate("two.contract.json")
+    other = bench.connect("agent-0002", "other")
+    for verb in ("proposal_status", "wait_for_review"):
+        with pytest.raises(AgentFault) as caught:
+            bench.call(verb, other, proposalId="P1")
+        assert caught.value.code == "unknown_proposal"
+
+
+def test_what_was_revised_a_thousand_times_can_still_be_asked_about() -> None:
+    bench = desk({"src/a": "a\n"})
+    bench.propose({"src/a": "b\n"})
+    for number in range(1, 1200):
+        bench.propose({"src/a": f"b{number}\n"}, replaces=f"P{number}")
+    assert bench.call("proposal_status", proposalId="P1")["replacedBy"] == ["P1200"]

@@ -175,7 +175,10 @@ def test_a_change_of_which_nobody_knows_is_to_be_confirmed(bench: Bench) -> None
     (decision,) = bench.state.decisions
     assert list(where(found, decision)) == ["to_be_confirmed"]
     bench.decide(decision, "applied")
-    assert list(where(report(bench), name)) == ["done"] and where(report(bench), decision) == {}
+    assert where(report(bench), decision) == {}
+    assert list(where(report(bench), name)) == ["to_be_confirmed"], "somebody's word is no evidence of the text"
+    bench.type("src/a", 0, 0, "A", (0, 1))
+    assert list(where(report(bench), name)) == ["done"]
 
 
 def test_what_was_rejected_is_no_longer_open(bench: Bench) -> None:

@@ -26,6 +26,7 @@ from remit.core.requests import (
     RunParams,
     WaitProposalParams,
     WholeFile,
+    WithdrawParams,
 )
 
 DIGEST = "0" * 64
@@ -44,6 +45,7 @@ GOOD: list[tuple[type[Model], dict[str, Any]]] = [
     (ProposeParams, {"patch": "--- a/f", "bases": {"f": DIGEST}, "note": "Why.", "key": "k"}),
     (ProposeParams, {"files": [{"path": "a", "content": "x\n"}], "bases": {"a": "absent"}, "replaces": "p1"}),
     (ProposalParams, {"proposalId": "p1"}),
+    (WithdrawParams, {"proposalId": "p1", "key": "k"}),
     (WaitProposalParams, {"proposalId": "p1", "seconds": 0}),
     (WaitProposalParams, {"proposalId": "p1", "seconds": WAIT_LIMIT}),
     (RunParams, {"checkId": "unit", "key": "k" * 200}),
@@ -72,6 +74,7 @@ BAD: list[tuple[type[Model], dict[str, Any], str]] = [
     (ProposeParams, {"note": "x" * 4001}, "note"),
     (ProposeParams, {"key": ""}, "key"),
     (ProposalParams, {}, "proposalId"),
+    (WithdrawParams, {"proposalId": "p1", "key": ""}, "key"),
     (WaitProposalParams, {"proposalId": "p1", "seconds": -1}, "seconds"),
     (WaitProposalParams, {"proposalId": "p1", "seconds": WAIT_LIMIT + 1}, "seconds"),
     (RunParams, {"checkId": "rm -rf"}, "checkId"),

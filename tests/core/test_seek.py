@@ -101,6 +101,12 @@ def test_anchors_narrow_the_search() -> None:
     assert refusal(PYTHON, Chunk(("class A:",), (), anchors=("class B:",))).code == "no_match"
 
 
+def test_anchors_that_are_everywhere_are_no_reason_to_wait() -> None:
+    """Each of 20 000 lines could be the anchor, twice: by trying them all this is 400 million comparisons."""
+    chunk = Chunk(("x",), ("y",), anchors=("}", "}"))
+    assert found("}\n" * 20_000 + "x\n", chunk) == (20_000, "exact", 0)
+
+
 def test_additions_alone_need_one_place() -> None:
     assert found(PYTHON, Chunk((), ("    z = 1",), anchors=("class B:",))) == (5, "exact", 0)
     assert found("", Chunk((), ("y = 1",))) == (0, "exact", 0)

@@ -7,7 +7,7 @@ import pytest
 from fakes import FixedClock, MemoryFiles, sha
 from remit.core.faults import Fault
 from remit.core.mirror import Mirror
-from remit.core.sight import SECOND, Sight
+from remit.core.sight import SECOND, TICK, Sight
 from remit.core.text import Edit, Position, Range
 
 
@@ -39,11 +39,13 @@ def test_a_closed_file_is_read_each_time_a_decision_looks() -> None:
 
 
 def test_a_glance_reads_again_only_when_the_stat_has_moved() -> None:
-    eye, disk, _ = sight(a=b"one\n")
+    eye, disk, clock = sight(a=b"one\n")
+    eye.glance("a")
+    clock.advance(2 * TICK)
     assert [eye.glance("a").text for _ in range(3)] == ["one\n"] * 3
-    assert disk.reads == 1
+    assert disk.reads == 2, "once more, after the stat could have missed a write"
     disk.files["a"] = b"two\n"
-    assert (eye.glance("a").text, disk.reads) == ("two\n", 2)
+    assert (eye.glance("a").text, disk.reads) == ("two\n", 3)
     del disk.files["a"]
     assert eye.glance("a").origin == "absent"
 
@@ -52,9 +54,37 @@ def test_a_skim_may_be_a_second_old_and_no_older() -> None:
     eye, disk, clock = sight(a=b"one\n")
     eye.skim("a")
     disk.files["a"] = b"two\n"
-    assert eye.skim("a").text == "one\n"
+    assert eye.skim("a").digest == sha(b"one\n")
+    assert eye.skim("a", -1).digest == sha(b"two\n")
     clock.advance(SECOND + 0.1)
-    assert eye.skim("a").text == "two\n"
+    disk.files["a"] = b"three\n"
+    assert eye.skim("a").digest == sha(b"three\n")
+
+
+def test_a_skim_keeps_no_text_and_takes_the_buffer_of_what_is_open() -> None:
+    eye, disk, clock = sight(a=b"one\n")
+    eye.skim("a")
+    clock.advance(2 * TICK)
+    eye.skim("a", -1)
+    clock.advance(SECOND + 1)
+    eye.skim("a")
+    assert disk.reads == 2, "its stat is enough by now"
+    assert eye.glance("a").text == "one\n"
+    eye.mirror.open("a", 1, "typed\n", b"one\n", 0.0)
+    assert eye.skim("a").digest == sha(b"typed\n")
+
+
+def test_two_writes_in_one_tick_of_the_clock_are_told_apart() -> None:
+    class Ticking(Counting):
+        def mark(self, path: str) -> object | None:
+            return 7
+
+    disk, clock = Ticking({"a": b"one\n"}), FixedClock()
+    eye = Sight(disk, Mirror(), clock.monotonic)
+    assert eye.glance("a").text == "one\n"
+    disk.files["a"] = b"two\n"
+    clock.advance(10)
+    assert eye.glance("a").text == "two\n"
 
 
 def test_what_was_written_is_forgotten_at_once() -> None:
@@ -62,8 +92,8 @@ def test_what_was_written_is_forgotten_at_once() -> None:
     eye.skim("a")
     assert eye.list() == ["a"]
     disk.files["a"], disk.files["b"] = b"two\n", b""
-    eye.forget()
-    assert (eye.skim("a").text, eye.list()) == ("two\n", ["a", "b"])
+    eye.nudge()
+    assert (eye.skim("a").digest, eye.list()) == (sha(b"two\n"), ["a", "b"])
 
 
 def test_an_open_buffer_is_the_truth_and_knows_its_disk() -> None:
@@ -123,3 +153,12 @@ def test_what_the_disk_refuses_is_not_hidden_from_decisions() -> None:
     disk.unreadable.add("d/a")
     with pytest.raises(Fault):
         eye.look("d/a")
+
+
+def test_what_is_not_there_yet_is_named_by_where_it_would_be() -> None:
+    class Linked(Counting):
+        def real(self, path: str) -> str:
+            return path.replace("link/", ".git/hooks/")
+
+    eye = Sight(Linked({}), Mirror(), FixedClock().monotonic)
+    assert (eye.look("link/x").path, eye.look("link/x").origin) == (".git/hooks/x", "absent")

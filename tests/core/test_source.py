@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fakes import contract_text
-from remit.core.source import Problem, contract, policy
+from remit.core.source import Problem, Source, Span, contract, policy
 
 WHOLE = '"taskId": "t", "goal": "g", "writeScope": ["a/"], "allowedTools": ["apply_patch"]'
 
@@ -225,3 +227,10 @@ def test_the_place_of_each_value_holds_that_value(raw: object, indent: int | Non
         for part in pointer:
             value = value[part]  # type: ignore[index]
         assert json.loads(text[span.start : span.end]) == value
+
+
+@pytest.mark.parametrize("read", [contract, policy])
+def test_half_a_character_is_said_to_be_no_text(read: Callable[[str], Source[Any]]) -> None:
+    found = read("# \udce9\n")
+    assert (found.value, [problem.span for problem in found.problems]) == (None, [Span(2, 3)])
+    assert "UTF-8" in found.problems[0].message

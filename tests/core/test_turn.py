@@ -8,7 +8,7 @@ from fakes import CONTRACT_PATH, POLICY_PATH, Bench, MemoryDisk, contract_text, 
 from remit.core import events as e
 from remit.core.faults import AgentFault, Fault, OurFault, UserFault
 from remit.core.policy import EMPTY
-from remit.core.turn import Turn
+from remit.core.turn import SHOWN, Turn
 
 
 @pytest.fixture
@@ -109,3 +109,14 @@ def test_what_is_not_there_is_named() -> None:
     with pytest.raises(AgentFault) as unknown:
         turn.proposal("P1")
     assert (none.value.code, unknown.value.code) == ("no_such_task", "unknown_proposal")
+
+
+def test_offers_do_not_pile_up_and_what_was_shown_last_stays(turn: Turn) -> None:
+    first, second = turn.offer("accept", "P1", {}), turn.offer("accept", "P2", {})
+    for number in range(SHOWN - 1):
+        assert turn.offer("accept", "P1", {}) == first
+        turn.offer("runCheck", "tests", {"inputs": number})
+    offers = turn.memory.offers
+    assert len(offers.subjects) == len(offers.names) == SHOWN
+    assert turn.answer(first, "accept").target == "P1"
+    assert refusal(turn, second).code == "approval_unknown"

@@ -149,3 +149,16 @@ def test_undo_after_apply_is_the_text_before(old: str, new: str) -> None:
     name = applied(bench, src__a=new)
     undone(bench, name)
     assert bench.text("src/a") == old
+
+
+def test_taking_back_twice_at_once_is_refused() -> None:
+    bench = desk({"src/a": TEXT})
+    bench.open("src/a")
+    bench.accept(bench.propose({"src/a": TEXT.replace("two", "TWO")}))
+    bench.play()
+    bench.act("undo", "P1")
+    with pytest.raises(UserFault) as caught:
+        bench.act("undo", "P1")
+    assert caught.value.code == "busy"
+    bench.play()
+    assert bench.text("src/a") == TEXT

@@ -368,7 +368,7 @@ async def test_decision_pending_is_answered_once(desk: Desk) -> None:
     agent = await desk.active()
     await agent("ask_human", question="Tabs or blanks?", options=["tabs", "blanks"], about="docs/a.md")
     found = (await desk.shown("docs/a.md", "decision-pending"))[0]
-    assert found.message == "D1: Tabs or blanks?"
+    assert found.message == "D1: codex asks: Tabs or blanks?"
     answers = await desk.actions("docs/a.md", found)
     await desk.run(answers["D1: blanks"])
     await desk.shown("docs/a.md", "decision-pending", gone=True)

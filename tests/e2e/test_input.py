@@ -222,3 +222,17 @@ async def test_a_broken_contract_is_not_activated(world: World) -> None:
     agent = await world.agent()
     fault = await agent.refused("propose_patch", files=[{"path": "a", "content": "b"}], bases={"a": "absent"})
     assert fault.code == "no_contract"
+
+
+async def test_a_new_file_behind_a_link_is_judged_by_where_it_would_be(world: World) -> None:
+    world.put("a.txt", "a\n")
+    (world.root / ".git/hooks").mkdir(parents=True)
+    (world.root / "link").symlink_to(".git")
+    await world.active()
+    agent = await world.agent()
+    new, base = {"path": "link/hooks/pre-commit", "content": "x\n"}, {"link/hooks/pre-commit": "absent"}
+    assert (await agent.refused("propose_patch", files=[new], bases=base)).code == "protected_path"
+    move = "diff --git a/a.txt b/link/hooks/x\nsimilarity index 100%\nrename from a.txt\nrename to link/hooks/x\n"
+    fault = await agent.refused("propose_patch", patch=move, bases={"a.txt": await agent.read("a.txt")})
+    assert fault.code == "protected_path"
+    assert list((world.root / ".git/hooks").iterdir()) == []

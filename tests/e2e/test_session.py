@@ -12,6 +12,7 @@ import pytest
 from lsprotocol import types
 
 from remit.edges.demo.editor import Editor, capable
+from remit.home import home, place
 from world import CASES, World, offer_of, refused, settled, sha
 
 POLICY = """\
@@ -196,7 +197,7 @@ async def test_a_prompt_is_shown_once_and_its_answer_counts(world: World) -> Non
     asked = await agent("ask_human", question="Tabs?", options=["yes", "no"])
     done = await agent("wait_for_decision", decisionId=asked["decision"]["decisionId"], seconds=20)
     assert done["decision"]["answer"] == "no"
-    assert [prompt.message for prompt in editor.prompts] == ["D1: Tabs?"]
+    assert [prompt.message for prompt in editor.prompts] == ["D1: codex asks: Tabs?"]
 
 
 async def test_no_prompt_comes_between_keystrokes(world: World) -> None:
@@ -244,4 +245,35 @@ async def test_the_seed_contract_works_as_it_stands_in_an_empty_folder(world: Wo
     assert sorted(line["subject"] for line in report["notRun"]) == ["build", "product_tests"]
     world.put("docs/editorial/guide.md", "# Another\n")
     report = await editor.run("remit.report", format="json")
-    assert [line["subject"] for line in report["toBeConfirmed"]] == ["editorial_review"]
+    assert [line["subject"] for line in report["toBeConfirmed"]] == [name, "editorial_review"]
+
+
+async def test_a_file_open_under_two_names_is_left_alone_until_one_is_closed(world: World) -> None:
+    """A link and its target are two documents and one file: closing one does not make the disk the truth."""
+    world.put("a.txt", "a\n")
+    (world.root / "link.txt").symlink_to("a.txt")
+    editor = await world.active()
+    editor.open("a.txt")
+    agent = await world.agent()
+    name = await agent.propose("a.txt", "a", "A")
+    await editor.until(lambda: editor.codes("a.txt") == ["patch-pending"])
+    editor.open("link.txt")
+    fault = await refused(editor.run("remit.accept", offer=await offer_of(editor, name)))
+    assert fault.code == "buffer_unknown"
+    await editor.until(lambda: any("under another name" in one.message for one in editor.logged))
+    editor.type("a.txt", 0, 0, "mine ")
+    assert (await agent.refused("read_file", path="link.txt")).code == "buffer_unknown"
+    editor.close("link.txt")
+    await editor.until(lambda: editor.codes("a.txt") == ["patch-stale"] and not editor.codes("link.txt"))
+    assert (await agent("read_file", path="a.txt"))["text"] == "mine a\n"
+    fault = await refused(editor.run("remit.accept", offer=await offer_of(editor, name)))
+    assert (fault.code, world.bytes("a.txt"), editor.edits) == ("stale", b"a\n", [])
+
+
+async def test_an_editor_without_an_agents_door_says_so(world: World) -> None:
+    socket = place(world.root, home({"REMIT_HOME": str(world.base)})).socket
+    socket.parent.mkdir(parents=True, mode=0o700)
+    socket.write_text("something else")
+    editor = await world.editor()
+    await editor.until(lambda: any("agent socket's path" in message for message in editor.messages))
+    assert (await editor.view())["mode"] == "editor"

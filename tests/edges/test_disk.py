@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -14,15 +15,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from itertools import chain, product
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pathspec.patterns.gitignore import GitIgnorePatternError
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault
 from remit.edges import disk as disks
 from remit.edges.disk import Disk, DiskChange, Found, Mark, Moves, PlainMoves, kernel
+from remit.edges.disk.tree import steady
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -821,3 +828,23 @@ def test_no_save_is_lost_in_a_race_that_a_naive_writer_loses(root: Path, save: C
         assert (lost_saves(root, careful, save), control > 0) == (0, True)
     finally:
         sys.setswitchinterval(interval)
+
+
+# --- a hostile .gitignore ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 20 + "b", "*?" * 20 + "b", "*[a-c]" * 20 + "b", "**/a/**/a/**/a/b"])
+def test_no_ignore_pattern_holds_up_the_listing(disk: Disk, root: Path, pattern: str) -> None:
+    (root / ".gitignore").write_text(f"{pattern}\n*.log\n")
+    (root / ("a" * 255)).write_text("")
+    (root / "x.log").write_text("")
+    assert disk.list(10) == [".gitignore", "a" * 255]
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")  # a set in a set, of the regular expression
+@given(st.text("ab*?[]/!", max_size=8), st.text("ab/", min_size=1, max_size=8))
+def test_a_steady_pattern_matches_what_it_matched(line: str, path: str) -> None:
+    with suppress(GitIgnorePatternError, re.error):
+        before = GitIgnoreSpecPattern(line).regex
+        if before is not None:
+            assert bool(re.match(steady(before.pattern), path)) == bool(before.match(path)), before.pattern

@@ -728,3 +728,15 @@ async def test_a_link_gives_up_after_its_last_try(folder: Path) -> None:
         await Link(found, "n", "1", backoff=(0, 0)).call("get_contract", {})
     assert found.asked == 3
     assert 8 < sum(client_end.BACKOFF) < 12
+
+
+async def test_connections_without_end_leave_room_for_the_disk(
+    server: Server, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert server is not None
+    monkeypatch.setattr(server_end, "VISITS_LIMIT", 2)
+    async with agent(folder) as first, agent(folder):
+        async with visit(folder) as third:
+            await third.send(frame(hello()))
+            assert await third.closed() == b""
+        assert "result" in await first.ask(request("get_contract"))

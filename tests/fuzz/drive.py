@@ -1,7 +1,7 @@
 """One fuzzer in a process of its own: `python -m fuzz.drive NAME RUNS FOLDER [bug]`.
 
-The inputs are made by atheris (libFuzzer, led by the coverage of remit's own code) where it is installed, else by a
-plain seeded mutator. The exit status is 0 when all runs were well; otherwise the input is in FOLDER/crash-*.
+Where atheris is installed, libFuzzer leads by the coverage of remit's own code, and most of its steps are ours: words
+and lines, which chance would hardly put together. Elsewhere only our steps are made, seeded, from the seeds. The exit status is 0 when all runs were well; otherwise the input is in FOLDER/crash-*.
 Limits: 1 second of this process' own time for one input, and 20 of the clock, so that a busy machine is no fault.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import random
+import re
 import sys
 from collections.abc import Callable
 from hashlib import sha256
@@ -53,9 +54,7 @@ def led(atheris: Any, target: Target, runs: int, folder: Path) -> None:
         (seeds / str(number)).write_bytes(seed)
     words.write_text("".join(f'"{_escaped(word)}"\n' for word in target.words))
     options = (f"-runs={runs}", "-seed=1", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=4096", f"-dict={words}")
-    atheris.Setup(
-        [target.name, *options, "-verbosity=0", f"-artifact_prefix={folder}/", str(seeds)], timed(target.check)
-    )
+    atheris.Setup([target.name, *options, f"-artifact_prefix={folder}/", str(seeds)], timed(target.check))
     atheris.Fuzz()
 
 
@@ -68,7 +67,7 @@ def blind(target: Target, runs: int, folder: Path) -> int:
     chance, run = random.Random(target.name), timed(target.check)
     folder.mkdir(parents=True, exist_ok=True)
     for _ in range(runs):
-        data = mutated(chance, target)
+        data = mutated(chance, target, chance.choice(target.seeds))
         try:
             run(data)
         except BaseException as error:
@@ -78,25 +77,40 @@ def blind(target: Target, runs: int, folder: Path) -> int:
     return 0
 
 
-def mutated(chance: random.Random, target: Target) -> bytes:
-    """A seed with some of it cut, doubled, overwritten or joined with another."""
-    data = bytearray(chance.choice(target.seeds))
-    for _ in range(chance.randint(1, 6)):
-        at = chance.randint(0, len(data))
-        end = min(len(data), at + int(chance.expovariate(1 / 8)))
-        piece = chance.choice(
-            (
-                b"",
-                bytes(data[at:end] * 2),
-                bytes([chance.randrange(256)]),
-                chance.choice(target.words).encode(),
-                chance.choice(target.words).encode() * chance.randint(1, 40),
-                chance.choice(target.seeds)[: chance.randint(0, 200)],
-                str(chance.randint(0, 20)).encode(),
-            )
-        )
-        data[at:end] = piece
-    return bytes(data[:LONGEST])
+_TOKENS = (re.compile(rb"\w+|\W"), re.compile(rb"[^\n]*\n|[^\n]+"), re.compile(rb"[\s\S]"))
+
+
+def mutated(chance: random.Random, target: Target, data: bytes) -> bytes:
+    """The input with some words, lines or bytes of it cut, doubled, moved, or put in from the words and the seeds."""
+    for _ in range(chance.randint(1, 4)):
+        parts = chance.choice(_TOKENS).findall(data)
+        at = chance.randint(0, len(parts))
+        end = min(len(parts), at + chance.choice((0, 1, 1, 2, 5)))
+        parts[at:end] = _instead(chance, target, parts, parts[at:end])
+        data = b"".join(parts)[:LONGEST]
+    return data
+
+
+def _instead(chance: random.Random, target: Target, parts: list[bytes], old: list[bytes]) -> list[bytes]:
+    word = chance.choice(target.words).encode()
+    match chance.randrange(8):
+        case 0:
+            return []
+        case 1:
+            return old + old
+        case 2:
+            return [chance.choice(parts)] if parts else [word]
+        case 3:
+            return [word] * (chance.randint(2, 40) if chance.random() < 0.1 else 1)
+        case 4:
+            return [word, *old]
+        case 5:
+            return [str(chance.choice((0, 1, 2, 3, 7, 10**4, 10**20))).encode()]
+        case 6:
+            seed = chance.choice(target.seeds)
+            return chance.choice(_TOKENS).findall(seed)[: chance.randint(0, 8)]
+        case _:
+            return [bytes([chance.randrange(256)])]
 
 
 def main(name: str, runs: str, folder: str, bug: str = "") -> int:

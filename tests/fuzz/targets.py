@@ -98,11 +98,12 @@ def _check_untouched(text: str, chunks: tuple[Chunk, ...], placed: place.Placed)
         start = starts[min(found.line, len(starts) - 1)]
         line = next(at for at, offset in enumerate(view.starts) if offset >= start)
         regions.append((start, view.starts[line + len(view.read(chunks[found.chunk].old))]))
-    at, end = 0, 0
-    for start, stop in sorted(regions):
+    regions.sort()
+    at = end = regions[0][0]
+    assert placed.text.startswith(text[:at])
+    for start, stop in regions:
         kept = text[end:start]
-        at = placed.text.index(kept, at) + len(kept) if end else len(kept)
-        assert end or placed.text.startswith(kept)
+        at = placed.text.index(kept, at) + len(kept)
         end = max(end, stop)
     assert placed.text.endswith(text[end:])
 
@@ -230,9 +231,8 @@ def check_path(data: bytes) -> None:
             walked = PureWindowsPath(path)
             assert walked.parts == tuple(parts) and not walked.drive and not walked.root
             assert not walked.is_reserved() and not any(part.rstrip(". ") != part for part in parts)
-        assert paths.fold(paths.fold(path)) == paths.fold(path)
-        assert paths.rank(path).tier in ("never", "loud", "marked", "plain")
-        assert paths.rank(path.upper()).tier == paths.rank(path).tier or not path.isascii()
+            assert paths.fold(paths.fold(path)) == paths.fold(path)
+            assert len(data) % 8 or paths.rank(paths.fold(path)) == paths.rank(path)
 
 
 def check_scope(data: bytes) -> None:
@@ -284,7 +284,7 @@ _ENVELOPES = (
     "*** Update File: f\n@@ class A\n@@ def f\n\n-x\n+y\n@@\n+z\n*** End Patch\n",
 )
 _CONTRACT = (
-    '{"taskId": "t", "goal": "g", "writeScope": ["src/", "!src/*.key", "docs/**"], "readScope": ["."],\n'
+    '{"taskId": "t", "goal": "g", "writeScope": ["src/", "!src/*.key", "docs/**"],\n'
     '"allowedTools": ["read_file", "apply_patch", "run_check"], "network": "disabled",\n'
     '"verification": {"allowed": ["tests"], "forbidden": ["build"], "required": ["tests"]},\n'
     '"delivery": "local_files", "commitAllowed": false}'
@@ -316,9 +316,9 @@ _PATH_WORDS = (
     *("..", "../", "./", "//", "~", "\\", "C:", "con", "NUL.txt", "com1", ".git", "GIT~1", "**", "*", "?", "[", "]"),
     *("[!", "!", "[z-a]", "\u200b", "\u212a", "ß", "\u0130", "a\u0308", " ", "...", ".contract.json", ".env", "\x7f"),
 )
-_JSON_WORDS = (
+JSON_WORDS = (
     *('"', "{", "}", "[", "]", ":", ",", "null", "true", "1e400", "-0", "NaN", "\\u", "\\ud800", "1E1", "0.0"),
-    *("9007199254740993", "100000000000000000000", "\ufeff", "//", "[" * 70, '{"a":' * 70),
+    *("9007199254740993", "100000000000000000000", "\ufeff", "//", "[]", "{}", "[" * 70, '{"a":' * 70),
 )
 _SCHEMA_WORDS = (
     *("taskId", "writeScope", "allowedTools", "verification", "external:", "git_commit", "commitAllowed", "budgets"),
@@ -363,9 +363,9 @@ TARGETS = (
         ),
         _PATCH_WORDS,
     ),
-    Target("contract", check_contract, bug_source, (_CONTRACT.encode(), b"{}", b"[]"), _JSON_WORDS + _SCHEMA_WORDS),
-    Target("policy", check_policy, bug_source, (_POLICY.encode(), b"a = 1"), _JSON_WORDS + _SCHEMA_WORDS),
-    Target("chain", check_chain, bug_chain, (_EVENT.encode(), b"{}"), _JSON_WORDS),
+    Target("contract", check_contract, bug_source, (_CONTRACT.encode(), b"{}", b"[]"), JSON_WORDS + _SCHEMA_WORDS),
+    Target("policy", check_policy, bug_source, (_POLICY.encode(), b"a = 1"), JSON_WORDS + _SCHEMA_WORDS),
+    Target("chain", check_chain, bug_chain, (_EVENT.encode(), b"{}"), JSON_WORDS),
     Target("path", check_path, bug_path, (b"docs/a.md", b"./a b/c.d", "é/ß.py".encode()), _PATH_WORDS),
     Target(
         "scope", check_scope, bug_scope, (b"src/\n!src/*.key\nsrc/a.py", b"*.md\n./x\ndocs/**\nx/y.md"), _PATH_WORDS

@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from fuzz.targets import _JSON_WORDS, Target, told
+from fuzz.targets import JSON_WORDS, Target, told
 from remit.core.faults import Fault
 from remit.edges.lsp import wire as lsp
 from remit.edges.socket import wire
@@ -221,7 +221,7 @@ _CHANGED = (
 _CALL = '{"jsonrpc":"2.0","id":"a1","method":"read_file","params":{"path":"a"}}'
 _ANSWER = '{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"m","data":{"code":"c","party":"agent"}}}'
 _WORDS = (
-    *_JSON_WORDS,
+    *JSON_WORDS,
     *('"jsonrpc":"2.0"', '"id":', '"method":', '"params":', '"result":', '"error":', "$/cancelRequest", "exit"),
     *("shutdown", "initialize", "Content-Length: ", "\r\n\r\n", "content-type:", '"id":[]', '"id":{}', '"id":null'),
 )
@@ -234,7 +234,9 @@ WIRES = (
         "lsp",
         check_lsp,
         bug_lsp,
-        tuple(text.encode() for text in (_HOVER, _CHANGED, _ANSWER, "Content-Length: 2\r\n\r\n{}" * 2, "{}", "[1]")),
+        tuple(
+            text.encode() for text in (_HOVER, _CHANGED, _ANSWER, "Content-Length: 2\r\n\r\n{}" * 2, '{"id":1}', "[1]")
+        ),
         _WORDS,
     ),
 )

@@ -29,7 +29,9 @@ class FileView(Model):
     source: str | None = None
     base: Binding
     result: Binding
-    executable: bool | None = Field(default=None, description="What the change makes of the file's mode; null: keeps it.")
+    executable: bool | None = Field(
+        default=None, description="What the change makes of the file's mode; null: keeps it."
+    )
 
 
 class StaleView(Model):

@@ -6,7 +6,7 @@ Running the program is the world's part. A result counts only for the digests of
 from __future__ import annotations
 
 from remit.core import events as e
-from remit.core import inputs
+from remit.core import inputs, room
 from remit.core.answers import CheckView, RunResult, RunView
 from remit.core.contract import TaskContract
 from remit.core.effects import CheckDone, RunCheck
@@ -85,7 +85,8 @@ def run_view(turn: Turn, run: ActionEntry) -> RunView:
 def shows(turn: Turn, task: str, check_id: str) -> dict[str, Json]:
     """What showing a run for a yes shows: the program, the files it names, the rules and the content it looks at."""
     check, contract = turn.policy().check(check_id), turn.contract(task)
-    named = {arg: turn.glance(arg).digest for arg in check.argv if arg in set(turn.files())}
+    files = set(turn.files())
+    named = {arg: turn.glance(arg).digest for arg in check.argv if arg in files}
     paths = inputs.paths(turn, check, contract)
     return {
         "task": task,
@@ -93,7 +94,7 @@ def shows(turn: Turn, task: str, check_id: str) -> dict[str, Json]:
         "cwd": check.cwd,
         "environment": list(check.environment),
         "named": dict(named),
-        "inputs": fingerprint({path: turn.glance(path).digest for path in paths}),
+        "inputs": fingerprint({path: turn.skim(path).digest for path in paths}),
         "contract": turn.contract_digest(task),
         "policy": turn.policy_digest(),
     }
@@ -154,6 +155,7 @@ def demand_allowed(contract: TaskContract, check_id: str, party: type[AgentFault
 
 
 def _ask(turn: Turn, agent: str, task: str, check_id: str, check: Check) -> str:
+    room.demand_question(turn, agent)
     name = turn.state.next_id("D")
     human = check.kind == "human"
     question = (
@@ -228,6 +230,7 @@ def start(turn: Turn, task: str, check_id: str, approval: e.Approval, verdict: s
             approval=approval,
             inputs=inputs.listed(turn, paths, disk=not human),
             argv=check.argv,
+            definition=inputs.definition(check),
             not_seen=() if human else inputs.unsaved(turn, paths),
         )
     )
@@ -253,6 +256,7 @@ def done(turn: Turn, outcome: CheckDone) -> None:
     if run.state != "dispatched":
         return
     output = turn.keep(outcome.output) if outcome.output else None
+    after = inputs.paths(turn, turn.policy().check(run.plan.subject), turn.contract(run.plan.task))
     turn.emit(
         e.CheckFinished(
             action=outcome.action,
@@ -263,6 +267,7 @@ def done(turn: Turn, outcome: CheckDone) -> None:
             output_bytes=outcome.output_bytes,
             output_cut=outcome.output_bytes > len(outcome.output),
             seconds=round(outcome.seconds, 3),
+            held=inputs.listed(turn, after, disk=True) == run.plan.inputs,
         )
     )
     ended = "failed_without_effect" if outcome.result == "not_started" else "succeeded"

@@ -50,12 +50,18 @@ def ask(turn: Turn, agent: str, task: str | None, params: AskParams) -> str:
 
 
 def bind(turn: Turn, agent: str) -> str:
-    """Several tasks are active: ask which one this agent is to work on; the decision's id."""
-    for entry in turn.state.pending_decisions():
-        if entry.asked.kind == "bind" and entry.asked.agent == agent:
+    """Several tasks are active: ask which one this agent is to work on; the decision's id.
+
+    Asked once for the same tasks: an agent that was told “none of them” cannot have the human asked over and over.
+    """
+    tasks = sorted(turn.state.contracts)
+    for entry in [d for d in turn.state.decisions.values() if (d.asked.kind, d.asked.agent) == ("bind", agent)]:
+        if entry.asked.binding == fingerprint(tasks):
             return entry.asked.decision
+        if entry.state == "pending":
+            turn.emit(e.DecisionWithdrawn(decision=entry.asked.decision, reason="there are other tasks by now"))
     room.demand_question(turn, agent)
-    name, tasks = turn.state.next_id("D"), sorted(turn.state.contracts)
+    name = turn.state.next_id("D")
     turn.emit(
         e.DecisionAsked(
             decision=name,
@@ -67,23 +73,33 @@ def bind(turn: Turn, agent: str) -> str:
                 e.Option(id=NO_TASK, title="None of them", effect="It can read, and draft a contract of its own."),
                 *(e.Option(id=task, title=task, effect=f"It works under the contract of {task}.") for task in tasks),
             ),
-            binding=fingerprint(list(tasks)),
+            binding=fingerprint(tasks),
         )
     )
     return name
 
 
 def result(turn: Turn, name: str) -> DecisionResult:
-    """How a decision stands, with the run it allowed. AgentFault("unknown_decision")."""
-    entry = turn.state.decisions.get(name)
-    if entry is None:
-        raise AgentFault("unknown_decision", f"There is no decision {name}.", remedy="Call task_status.")
+    """How a decision stands, with the run it allowed."""
+    entry = turn.state.decisions[name]
     run = _run_of(turn, entry) if entry.asked.kind == "run" else None
     shown = None if run is None else checking.run_view(turn, run)
     settled = entry.state != "pending" and (shown is None or shown.state != "running")
     words = {"pending": f"Not answered yet: call wait_for_decision with {name} again.", "withdrawn": entry.reason}
     following = words.get(entry.state, "Answered." if settled else "It is running: call wait_for_decision again.")
     return DecisionResult(decision=view(entry), settled=settled, run=shown, next=following)
+
+
+def demand_visible(turn: Turn, agent: str, task: str | None, name: str) -> None:
+    """Refuse what is neither this agent's nor of its task. AgentFault("unknown_decision")."""
+    entry = turn.state.decisions.get(name)
+    if entry is None or not is_visible(entry, agent, task):
+        raise AgentFault("unknown_decision", f"There is no decision {name}.", remedy="Call task_status.")
+
+
+def is_visible(entry: DecisionEntry, agent: str, task: str | None) -> bool:
+    """Whether an agent may see a decision: its own, or one of its task."""
+    return entry.asked.agent == agent or (task is not None and entry.asked.task == task)
 
 
 def _run_of(turn: Turn, entry: DecisionEntry) -> ActionEntry | None:

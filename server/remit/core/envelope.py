@@ -42,6 +42,8 @@ def _entry(reader: Reader, kind: str, path: str) -> FilePatch:
     target = path
     if reader.peek().startswith("*** Move to: "):
         target = reader.take().partition(": ")[2].strip()
+        if not target:
+            raise malformed(f"Line {reader.at} does not say where the file goes.", reader.at)
     chunks: list[Chunk] = []
     while reader.at < reader.end and not reader.peek().startswith("*** "):
         chunks.append(_chunk(reader))

@@ -180,6 +180,7 @@ class ActionPlanned(Model):
     targets: tuple[Target, ...] = ()
     inputs: Digest | None = Field(default=None, description="For a check: digest of the list of its inputs.")
     argv: tuple[str, ...] = ()
+    definition: Digest | None = Field(default=None, description="For a check: fingerprint of how it was defined.")
     not_seen: tuple[str, ...] = ()
 
 
@@ -205,6 +206,7 @@ class CheckFinished(Model):
     output_cut: bool = False
     seconds: float = 0
     sandbox: str = "none"
+    held: bool = Field(default=True, description="Whether its inputs were the same before and after the run.")
 
 
 class DecisionAsked(Model):

@@ -18,7 +18,6 @@ from remit.core.permission import Allow, Ask, may_write
 from remit.core.plain import visible
 from remit.core.proposal import FileChange, Hunk, Proposal
 from remit.core.state import ProposalEntry
-from remit.core.text import split_lines
 from remit.core.turn import Turn
 
 REFUSALS = 50
@@ -43,8 +42,8 @@ def findings(turn: Turn, *, outside_hints: bool = True) -> tuple[Finding, ...]:
 def _proposals(turn: Turn) -> Iterator[Finding]:
     for entry in turn.state.open_proposals():
         proposal = turn.proposal(entry.outline.proposal)
-        stale = {view.path: view for view in staleness.views(turn, proposal)}
-        clean = all(view.rebase == "clean" for view in stale.values())
+        stale = {move.snapshot.path: move for move in staleness.moves(turn, proposal)}
+        clean = all(move.rebase == "clean" for move in stale.values())
         for file in proposal.files:
             if file.origin in stale or (file.op == "rename" and file.path in stale):
                 yield from _stale(turn, proposal, file, clean)
@@ -56,7 +55,7 @@ def _pending(turn: Turn, entry: ProposalEntry, proposal: Proposal, file: FileCha
     who = agent_name(turn, proposal.agent)
     many = sum(1 for _ in proposal.hunks())
     failed = f" Last attempt failed: {entry.reason}." if entry.state == "failed_without_effect" else ""
-    lines = split_lines(turn.glance(file.origin).text)
+    lines = turn.lines(turn.glance(file.origin))
     for number, hunk in enumerate(file.hunks, 1):
         path, region = file.origin, lines_region(lines, hunk.old_start, len(hunk.old))
         if file.op == "create":
@@ -114,9 +113,8 @@ def _answers(proposal: Proposal, hunk: Hunk, many: int) -> tuple[Doable, ...]:
 
 def _stale(turn: Turn, proposal: Proposal, file: FileChange, clean: bool) -> Iterator[Finding]:
     snapshot = turn.glance(file.origin)
-    base = staleness.base_text(turn, file.base, file.encoding()) or ""
-    moved = diff.between(base, snapshot.text)
-    lines = split_lines(snapshot.text)
+    moved = staleness.moved(turn, file.base, file.encoding(), snapshot) or ()
+    lines = turn.lines(snapshot)
     related = tuple(
         (file.origin, lines_region(lines, span.new_start, len(span.new)), "This has changed since.")
         for span in moved[:5]

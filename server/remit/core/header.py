@@ -15,6 +15,8 @@ from remit.core.faults import AgentFault, Json
 from remit.core.reader import Reader, malformed, shown
 
 NULL = "/dev/null"
+BLANKS = 64
+"""Blanks in a `diff --git` line up to which every way to read it is tried; with more, git would have to quote."""
 _EXTENDED = re.compile(
     r"(old mode|new mode|deleted file mode|new file mode|copy from|copy to|rename from|rename to|index"
     r"|similarity index|dissimilarity index) (.*)"
@@ -90,7 +92,7 @@ def blobs(head: Head) -> tuple[str | None, str | None]:
 def mode(head: Head) -> Mode | None:
     """The mode asked for, if any. AgentFault special_file: for a link, a submodule or any other kind of file."""
     modes = {key: value.strip() for key, value in head.says.items() if key.endswith("mode")}
-    for kind in [*modes.values(), *re.findall(r" (\d{6})$", head.says.get("index", ""))]:
+    for kind in [*modes.values(), *re.findall(r" (\d+)$", head.says.get("index", ""))]:
         if kind not in ("100644", "100755"):
             raise AgentFault(
                 "special_file",
@@ -163,6 +165,8 @@ def _git_names(text: str, line: int) -> list[tuple[str, str]]:
         cuts = [quoted.end()] if quoted else []
     else:
         cuts = [at for at, char in enumerate(text) if char == " "]
+        if len(cuts) > BLANKS:
+            cuts = [at for at in cuts if at == len(text) // 2]  # the same name twice needs no guess
     names = [(_name(text[:at], line), _name(text[at + 1 :], line)) for at in cuts if text[:at] and text[at + 1 :]]
     if not names:
         raise malformed(f"The file header at line {line} does not have two names.", line)

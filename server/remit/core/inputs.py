@@ -9,8 +9,10 @@ import json
 from collections.abc import Mapping
 
 from remit.core.contract import TaskContract
+from remit.core.model import ABSENT, fingerprint
 from remit.core.paths import Scope
 from remit.core.policy import Check
+from remit.core.snapshot import Snapshot
 from remit.core.state import ActionEntry
 from remit.core.turn import Turn
 
@@ -30,17 +32,40 @@ def unsaved(turn: Turn, looked_at: list[str]) -> tuple[str, ...]:
 
 
 def is_fresh(turn: Turn, run: ActionEntry) -> bool:
-    """Whether everything the run looked at is still what it was, unsaved edits included."""
-    if run.plan.inputs is None:
+    """Whether the check is still the one that ran, and everything it looked at still what it was, unsaved edits
+    included. A run under which its inputs moved says nothing, even when they have moved back."""
+    if run.plan.inputs is None or (run.finished is not None and not run.finished.held):
         return False
-    seen: Mapping[str, str] = json.loads(turn.kept(run.plan.inputs))
     contract, check = turn.contract(run.plan.task), turn.policy().check(run.plan.subject)
-    now = paths(turn, check, contract)
-    return sorted(seen) == sorted(now) and all(seen[path] in turn.skim(path).names() for path in now)
+    if run.plan.argv != check.argv or run.plan.definition not in (None, definition(check)):
+        return False
+    seen, now = _seen(turn, run), paths(turn, check, contract)
+    return sorted(seen) == sorted(now) and all(_same(turn.skim(path), seen[path]) for path in now)
+
+
+def _same(look: Snapshot, seen: str) -> bool:
+    if seen == ABSENT:
+        return look.digest == ABSENT  # it could not be looked at; `unlooked` says so
+    return look.trusted and not look.parted and seen in look.names()
+
+
+def unlooked(turn: Turn, run: ActionEntry) -> tuple[str, ...]:
+    """Inputs of a run that are there and could not be looked at (too large, no right to read): no digest of them."""
+    return () if run.plan.inputs is None else tuple(path for path, seen in _seen(turn, run).items() if seen == ABSENT)
+
+
+def _seen(turn: Turn, run: ActionEntry) -> Mapping[str, str]:
+    seen: Mapping[str, str] = json.loads(turn.kept(run.plan.inputs or ""))
+    return seen
+
+
+def definition(check: Check) -> str:
+    """Fingerprint of what makes a check this check: a result of another program is no result of it."""
+    return fingerprint({"argv": check.argv, "cwd": check.cwd, "environment": check.environment, "kind": check.kind})
 
 
 def listed(turn: Turn, looked_at: list[str], *, disk: bool) -> str:
     """Keep the list of inputs with their digests: what a program sees is the disk, what a person sees the editor."""
-    looks = {path: turn.glance(path) for path in looked_at}
+    looks = {path: turn.skim(path) for path in looked_at}
     listed = {path: look.disk if disk else look.digest for path, look in looks.items()}
     return turn.keep(json.dumps(listed, sort_keys=True).encode())

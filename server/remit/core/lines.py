@@ -10,9 +10,12 @@ from io import StringIO
 from itertools import accumulate
 from typing import Literal
 
+from remit.core.faults import AgentFault
 from remit.core.text import split_lines
 
 MANY = 100  # no more places than this are counted: nobody reads a longer list of candidates
+SEARCHED = 2_000_000_000  # characters that one patch may have looked through: about a second
+EACH = 1000  # the same for one line that an anchor may mean
 Alike = Literal["exact", "line_ends", "trailing_blanks", "blanks"]
 """In what lines may differ that count as equal: each looser than the one before."""
 
@@ -27,6 +30,9 @@ class View:
         self.keys = [self._key(line) for line in self.lines]
         self.starts = [0, *accumulate(map(len, self.lines))]
         self._hay = "\n".join(["", *self.keys, ""])
+        self._mixed = "\r" in text
+        self._searched = 0
+        self._places: dict[str, list[int]] = {}
 
     def _split(self, text: str) -> list[str]:
         return StringIO(text, newline="\n").readlines() if self.alike == "exact" else split_lines(text)
@@ -50,7 +56,11 @@ class View:
         return [self._key(line) for line in self.read(lines)]
 
     def find(self, want: Sequence[str]) -> list[int]:
-        """Every line where `want` begins, up to MANY of them. The search is C's, over the joined text."""
+        """Every line where `want` begins, up to MANY of them. The search is C's, over the joined text.
+
+        AgentFault: search_too_long, once many chunks have each been looked for in all of a large text.
+        """
+        self._spend(len(self._hay))
         needle = "\n".join(["", *want, ""])
         lines: list[int] = []
         at = line = 0
@@ -59,6 +69,24 @@ class View:
             lines.append(line)
             at, line = hit + 1, line + 1
         return lines
+
+    def standing(self, key: str) -> list[int]:
+        """The lines whose key this is, blanks around it aside. AgentFault as in `find`."""
+        if not self._places:
+            for line, known in enumerate(self.keys):
+                self._places.setdefault(known.strip(), []).append(line)
+        found = self._places.get(key.strip(), [])
+        self._spend(EACH * len(found))
+        return found
+
+    def _spend(self, characters: int) -> None:
+        self._searched += characters
+        if self._searched > SEARCHED:
+            raise AgentFault(
+                "search_too_long",
+                "Finding all these places in so large a file takes too long.",
+                remedy="Give the right line numbers, or send it in parts.",
+            )
 
     def end(self, line: int) -> str:
         """How this line ends ("" for a last one that does not, and outside of the text)."""
@@ -70,7 +98,7 @@ class View:
 
     def house_line(self, line: int) -> int:
         """The line as everybody else counts it, where \\r alone ends one too."""
-        if self.alike != "exact":
+        if self.alike != "exact" or not self._mixed:
             return line
         return line_at(self.text, self.starts[line]) if line < len(self.lines) else len(split_lines(self.text))
 

@@ -19,19 +19,23 @@ from remit.core.reader import Reader, malformed, shown
 
 __all__ = ["Chunk", "FilePatch", "Patch", "parse"]
 
+HUNKS = 10_000
+"""Lines that begin with @@, at most."""
+
 
 def parse(text: str) -> Patch:
     """Read a patch; decode it without changing line ends before.
 
-    AgentFault: malformed_patch, bad_patch_envelope, hunk_counts, binary_patch, special_file, copy_patch,
-    ambiguous_path, duplicate_file; data has the 1-based `line` of the patch where there is one.
+    AgentFault: too_many_changes, malformed_patch, bad_patch_envelope, hunk_counts, binary_patch, special_file,
+    copy_patch, ambiguous_path, duplicate_file; data has the 1-based `line` of the patch where there is one.
     """
     lines = text.split("\n")
+    _demand_readable(lines)
     start, end, notes = _unwrapped(lines)
     first = next((at for at in range(start, end) if lines[at].strip()), end)
     reader = Reader(lines, first, end, notes)
     enveloped = first < end and lines[first].rstrip() == BEGIN
-    if not enveloped and any(line.strip().startswith(BEGIN) or f'"{BEGIN}' in line for line in lines):
+    if not enveloped and _misplaced(lines):
         raise _bad_envelope(text)
     files = envelope.read(reader) if enveloped else unified.read(reader)
     if not files:
@@ -40,7 +44,21 @@ def parse(text: str) -> Patch:
     return Patch("begin_patch" if enveloped else "unified", tuple(files), tuple(reader.notes))
 
 
-_START = re.compile(r"diff --git |--- |\*\*\* Begin Patch")
+def _demand_readable(lines: Sequence[str]) -> None:
+    """No more hunks than anybody reviews: each costs time to read and to place, while others wait."""
+    count = sum(line.startswith("@@") for line in lines)
+    if count > HUNKS:
+        raise AgentFault(
+            "too_many_changes",
+            f"The patch has {count} hunks or anchors; {HUNKS} can be reviewed together.",
+            remedy="Send it in parts.",
+            count=count,
+            limit=HUNKS,
+        )
+
+
+_UNIFIED = re.compile(r"diff --git |--- ")
+_START = re.compile(rf"{_UNIFIED.pattern}|{re.escape(BEGIN)}")
 _FENCE = re.compile(r"(?:```+|~~~+)[\w-]*\s*$")
 _HEREDOC = re.compile(r"[\w./ -]+<<-?\s*(['\"]?)(\w+)\1\s*$")
 
@@ -56,6 +74,13 @@ def _unwrapped(lines: Sequence[str]) -> tuple[int, int, list[str]]:
     if filled and (heredoc := _HEREDOC.match(lines[filled[0]])) and lines[filled[-1]].rstrip() == heredoc[2]:
         return filled[0] + 1, filled[-1], ["here-document set aside"]
     return 0, len(lines) - (lines[-1] == ""), []
+
+
+def _misplaced(lines: Sequence[str]) -> bool:
+    """Does an envelope begin somewhere inside? The lines of a unified diff may speak of one, behind their sign."""
+    if any(map(_UNIFIED.match, lines)):
+        return any(line.startswith(BEGIN) for line in lines)
+    return any(line.strip().startswith(BEGIN) or f'"{BEGIN}' in line for line in lines)
 
 
 def _bad_envelope(text: str) -> AgentFault:

@@ -133,8 +133,11 @@ def _edits(number: int, site: Site, chunk: Chunk) -> list[_Edit]:
     made = _ended(raw, old, new, view.style(line), view.bare)
     if made and end == len(view.lines) and not _final_newline(view, chunk):
         made[-1] = view.bare(made[-1])
-    start = view.starts[line:]
-    return [_Edit(start[span.old_start], start[span.old_end], number, "".join(span.new)) for span in spans(raw, made)]
+    starts = view.starts
+    return [
+        _Edit(starts[line + span.old_start], starts[line + span.old_end], number, "".join(span.new))
+        for span in spans(raw, made)
+    ]
 
 
 def _final_newline(view: View, chunk: Chunk) -> bool:

@@ -129,6 +129,13 @@ def read_file(turn: Turn, agent: str, task: str | None, params: ReadParams) -> R
 # --- proposals --------------------------------------------------------------------------------------------------------
 
 
+def demand_visible(turn: Turn, agent: str, task: str | None, name: str) -> None:
+    """Refuse what is neither this agent's nor of its task. AgentFault("unknown_proposal")."""
+    entry = turn.state.proposals.get(name)
+    if entry is None or not (entry.outline.agent == agent or (task is not None and entry.outline.task == task)):
+        raise AgentFault("unknown_proposal", f"There is no proposal {name}.", remedy="Call task_status.")
+
+
 def proposal(turn: Turn, name: str) -> ProposalResult:
     """How a proposal stands, with what became of its parts. AgentFault("unknown_proposal")."""
     whole = turn.proposal(name)
@@ -201,7 +208,7 @@ def status(turn: Turn, agent: str, task: str | None) -> StatusResult:
     decisions = [
         entry
         for entry in turn.state.decisions.values()
-        if entry.asked.task == task or (entry.asked.agent == agent and entry.state == "pending")
+        if deciding.is_visible(entry, agent, task) and (entry.state == "pending" or entry.asked.task == task)
     ][-PAGE_ENTRIES:]
     results = tuple(proposal(turn, entry.outline.proposal) for entry in shown)
     return StatusResult(
@@ -233,11 +240,11 @@ def _page(
         if deciding.view(entry) in decisions:
             said = f": {entry.option}{' ' + entry.text if entry.text else ''}" if entry.state == "answered" else ""
             lines.append(f"Decision {entry.asked.decision} ({entry.state}): {entry.asked.question}{said}")
+    mine = [(path, shown) for (who, path), shown in turn.state.receipts.items() if who == agent][-PAGE_ENTRIES:]
     read = [
         f"{path} {shown.digest[:12]}…{'' if turn.glance(path).is_named(shown.digest) else ' (changed since)'}"
-        for (who, path), shown in turn.state.receipts.items()
-        if who == agent
-    ][-PAGE_ENTRIES:]
+        for path, shown in mine
+    ]
     lines += [f"You were shown: {', '.join(read)}"] if read else []
     waits = [r.proposal_id for r in proposals if not r.settled]
     return [*lines, f"Waiting for the human: {', '.join(waits) or 'nothing of yours'}."]

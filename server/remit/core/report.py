@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from remit.core import checking
+from remit.core import checking, inputs, standing
 from remit.core.model import Binding, Digest, Model
 from remit.core.state import ActionEntry
 from remit.core.turn import Turn
@@ -60,7 +60,8 @@ class Report(Model):
 
 
 def report(turn: Turn, task: str) -> Report:
-    """The report as of now. UserFault("no_such_task")."""
+    """The report as of now: every file it speaks of is read again. UserFault("no_such_task")."""
+    turn.sight.forget()
     contract = turn.contract(task)
     seq, active = turn.state.contracts[task]
     lines: dict[List, list[Line]] = {"done": [], "failed": [], "not_run": [], "to_be_confirmed": []}
@@ -107,11 +108,14 @@ def _changes(turn: Turn, task: str) -> Iterator[tuple[List, Line]]:
         if turn.state.proposals[subject].state == "undone":
             continue  # the line of what took it back says so
         if entry.state == "succeeded":
-            text = f"{subject} took back {outline.parent}: {paths}." if outline.made == "undo" else ""
-            yield (
-                "done",
-                Line(kind="change", subject=subject, text=text or f"{subject} applied: {paths}.", evidence=evidence),
-            )
+            said = f"{subject} took back {outline.parent}" if outline.made == "undo" else f"{subject} applied"
+            if gone := standing.gone(turn, entry):
+                text = f"{said}: {paths}; but {', '.join(gone)} was changed there since, or does not hold it."
+                yield "to_be_confirmed", Line(kind="change", subject=subject, text=text, evidence=evidence)
+            else:
+                unsaved = standing.unsaved(turn, entry)
+                saved = f" Not saved yet: {', '.join(unsaved)}." if unsaved else ""
+                yield "done", Line(kind="change", subject=subject, text=f"{said}: {paths}.{saved}", evidence=evidence)
         elif entry.state in ("failed_without_effect", "safe_to_retry"):
             text = f"{subject} was not applied to {paths}: {entry.reason}. Nothing was changed."
             yield "failed", Line(kind="change", subject=subject, text=text, evidence=evidence)
@@ -126,7 +130,9 @@ def _checks(turn: Turn, task: str) -> Iterator[tuple[List, Line]]:
         digests = (run.plan.inputs,) if run and run.plan.inputs else ()
         evidence = Evidence(events=tuple(run.seqs) if run else (turn.state.contracts[task][0],), digests=digests)
         where, words = _STANDING[view.status]
-        seen = view.last_run
+        seen, blind = view.last_run, inputs.unlooked(turn, run) if run else ()
+        if blind and where == "done":
+            where, words = "to_be_confirmed", f"passed, but {', '.join(blind)} cannot be looked at"
         without = " in no sandbox" if seen and seen.sandbox == "none" and where in ("done", "failed") else ""
         unseen = f" It did not see unsaved text of {', '.join(seen.not_seen)}." if seen and seen.not_seen else ""
         needed = " It is required." if view.required and where != "done" else ""

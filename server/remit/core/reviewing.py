@@ -109,8 +109,8 @@ def _succeed(turn: Turn, proposal: Proposal, made: Proposal) -> None:
 
 def can_rebase(turn: Turn, proposal: Proposal) -> bool:
     """Whether every stale file of it merges cleanly with the present."""
-    stale = staleness.views(turn, proposal)
-    return bool(stale) and all(view.rebase == "clean" for view in stale)
+    stale = staleness.moves(turn, proposal)
+    return bool(stale) and all(move.rebase == "clean" for move in stale)
 
 
 # --- what must hold ---------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ QUESTIONS = 50
 """Decisions that agents have asked for and that wait."""
 QUESTIONS_EACH = 20
 """The same for one agent."""
-PROPOSALS = 200
+PROPOSALS = 2_000
 """Proposals that wait for review."""
 PROTECTED = 20
 """Paths of one proposal that need a yes of their own."""
@@ -36,7 +36,11 @@ def demand_proposal(turn: Turn) -> None:
 
 def demand_size(files: int, hunks: int = 0, protected: int = 0) -> None:
     """A proposal that a human can review. AgentFault("too_many_changes")."""
-    for what, count, limit in (("files", files, FILES), ("hunks", hunks, HUNKS), ("protected paths", protected, PROTECTED)):
+    for what, count, limit in (
+        ("files", files, FILES),
+        ("hunks", hunks, HUNKS),
+        ("protected paths", protected, PROTECTED),
+    ):
         if count > limit:
             raise AgentFault(
                 "too_many_changes",

@@ -114,8 +114,8 @@ def _anchored(view: View, number: int, anchors: Sequence[str]) -> list[int]:
     """The lines of the last anchor, each looked for below the one before. Blanks around an anchor may differ."""
     floors = [0]
     for step, anchor in enumerate(anchors):
-        hits = [line for line, key in enumerate(view.keys) if key == anchor]
-        hits = hits or [line for line, key in enumerate(view.keys) if key.strip() == anchor.strip()]
+        alike = view.standing(anchor)
+        hits = [line for line in alike if view.keys[line] == anchor] or alike
         floors = _under([floor + 1 for floor in floors], hits) if step else hits
         if not floors:
             raise AgentFault(

@@ -1,13 +1,14 @@
 """Looking at the workspace's files: the buffer if one is open, else the disk, always as a frozen snapshot.
 
 `look` is what decisions stand on: it reads. `glance` and `skim` are for showing: a file whose stat has not moved, or
-that was seen within the last second, is not read again. Reading itself is a port; nothing is written here.
+that was seen within the last second, is not read again. A stat tells nothing of two writes within one tick of the file
+system's clock, so it counts only once the file was read a while after it. Reading itself is a port.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from remit.core import codec
@@ -19,6 +20,10 @@ from remit.core.snapshot import Snapshot
 
 SECOND = 1.0
 """How long something that was only looked at for showing may be old."""
+
+TICK = 0.05
+"""Seconds between a stat and a reading after which a later write would show in the stat: kernels stamp files by a timer
+of up to 10 ms (git's racy-git.txt tells of the same)."""
 
 LISTED = 100_000
 """Files of a workspace that are looked at, at most."""
@@ -48,7 +53,11 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """What lay on disk: its digest (or `absent`), its text by its own marks, and when and by which stat it was seen."""
+    """What lay on disk: its digest (or `absent`), its text by its own marks, and when and by which stat it was seen.
+
+    `since`: when this stat was first met; `read`: when the content was read; `seen`: when it was last looked at.
+    `thin`: the content was not kept.
+    """
 
     digest: str
     real: str
@@ -58,7 +67,14 @@ class OnDisk:
     mode: int
     links: int
     mark: object | None
+    since: float
+    read: float
     seen: float
+    thin: bool = False
+
+    def stands(self, mark: object | None) -> bool:
+        """Whether a stat says that this is what is there."""
+        return mark == self.mark and self.read - self.since >= TICK
 
 
 @dataclass(slots=True)
@@ -71,6 +87,7 @@ class Sight:
     _known: dict[str, OnDisk] = field(default_factory=dict)
     _marks: dict[str, object | None] = field(default_factory=dict)
     _listing: tuple[float, list[str]] | None = None
+    _nudged: float = float("-inf")
 
     def look(self, path: str) -> Snapshot:
         """Read now. Raises what the disk refuses."""
@@ -79,17 +96,22 @@ class Sight:
     def glance(self, path: str) -> Snapshot:
         """As `look`, but a file whose stat has not moved since it was read is not read again."""
         known = self._known.get(path)
-        if known is not None and self.files.mark(path) == known.mark:
+        if known is not None and not known.thin and known.stands(self.files.mark(path)):
             return self._snapshot(path, known)
         return self.look(path)
 
-    def skim(self, path: str) -> Snapshot:
-        """As `glance`, but a closed file that was seen within the last second is not even looked for: for checks with
-        thousands of inputs."""
-        known = self._known.get(path)
-        if known is not None and self.clock() - known.seen <= SECOND:
-            return self._snapshot(path, known)
-        return self.look(path)
+    def skim(self, path: str, within: float = SECOND) -> Snapshot:
+        """As `glance`, without the text of a closed file, which is not kept either: for checks with thousands of
+        inputs. One that was seen within so many seconds is not even looked for."""
+        known, now = self._known.get(path), self.clock()
+        if self.mirror.buffers.keys() & {path, known.real if known else path}:
+            return self.glance(path)
+        if known is None or not (self._nudged < known.seen and now - known.seen <= within):
+            if known is not None and known.stands(self.files.mark(path)):
+                known = self._known[path] = replace(known, seen=now)
+            else:
+                known = self._read(path, thin=True)
+        return self._snapshot(path, known)
 
     def list(self) -> list[str]:
         """The workspace's files, as they were within the last second."""
@@ -98,8 +120,12 @@ class Sight:
             self._listing = (now, self.files.list(LISTED))
         return self._listing[1]
 
+    def nudge(self) -> None:
+        """Files were written: whatever was seen is looked for again."""
+        self._listing, self._nudged = None, self.clock()
+
     def forget(self) -> None:
-        """Files were written: nothing that was seen counts any more."""
+        """Nothing that was seen counts any more: all is read again."""
         self._listing = None
         self._known.clear()
 
@@ -133,11 +159,13 @@ class Sight:
 
     # --- the parts of a look ------------------------------------------------------------------------------------------
 
-    def _read(self, path: str) -> OnDisk:
-        mark = self.files.mark(path)
+    def _read(self, path: str, *, thin: bool = False) -> OnDisk:
+        mark, now = self.files.mark(path), self.clock()
+        before = self._known.get(path)
+        since = before.since if before is not None and before.mark == mark else now
         found = self.files.read(path)
         if found is None:
-            known = OnDisk(ABSENT, self.files.real(path), "", UTF8, b"", 0, 0, mark, self.clock())
+            known = OnDisk(ABSENT, self.files.real(path), "", UTF8, b"", 0, 0, mark, since, now, now)
         else:
             decoded = codec.decode(found.data)
             known = OnDisk(
@@ -149,15 +177,17 @@ class Sight:
                 found.mode,
                 found.links,
                 mark,
-                self.clock(),
+                since,
+                now,
+                now,
             )
-        self._known[path] = known
+        self._known[path] = replace(known, text="", data=b"", thin=True) if thin else known
         return known
 
     def _snapshot(self, path: str, disk: OnDisk) -> Snapshot:
         buffer = self.mirror.buffers.get(path) or self.mirror.buffers.get(disk.real)
         if buffer is not None:
-            return _buffer(buffer, disk)
+            return _buffer(buffer, disk, doubted=self.mirror.doubted(buffer.path))
         if path in self.mirror.unknown:
             return Snapshot(path, disk.digest, "buffer", trusted=False, disk=disk.digest)
         if disk.digest == ABSENT:
@@ -167,9 +197,9 @@ class Sight:
         )
 
 
-def _buffer(buffer: Buffer, disk: OnDisk) -> Snapshot:
+def _buffer(buffer: Buffer, disk: OnDisk, *, doubted: bool) -> Snapshot:
     text, name = str(buffer.text), buffer.digest()
-    same = disk.digest == name or (disk.digest != ABSENT and codec.same_text(text, _as_buffer(buffer, disk)))
+    same = disk.digest != ABSENT and buffer.holds(disk.digest, lambda: _as_buffer(buffer, disk))
     if same:
         # The two agree, so whatever was loaded before, the buffer stands on this now.
         buffer.loaded = disk.digest
@@ -183,7 +213,7 @@ def _buffer(buffer: Buffer, disk: OnDisk) -> Snapshot:
         disk.digest,
         clean=same,
         parted=disk.digest != buffer.loaded,
-        trusted=buffer.trusted and name is not None,
+        trusted=buffer.trusted and name is not None and not doubted,
     )
 
 

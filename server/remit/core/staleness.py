@@ -5,6 +5,7 @@ Judging freshness is `core/snapshot.py`; here is only the account of it for whoe
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from remit.core import codec, diff
@@ -14,6 +15,7 @@ from remit.core.faults import AgentFault, Fault, UserFault
 from remit.core.model import ABSENT
 from remit.core.proposal import FileChange, Proposal
 from remit.core.snapshot import Fresh, Parted, Snapshot, Stale, Unknown, judge
+from remit.core.text import split_lines
 from remit.core.turn import Turn
 
 Rebase = Literal["clean", "conflict", "not_possible"]
@@ -57,16 +59,76 @@ def _rebase(base: str | None, snapshot: Snapshot, result: str | None) -> Rebase:
     return "clean" if isinstance(merged, diff.Merged) else "conflict"
 
 
-def views(turn: Turn, proposal: Proposal) -> tuple[StaleView, ...]:
-    """For each file of a proposal that is not what it was made from: what moved. Empty when all is fresh."""
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A file of a proposal that is not what it was made from any more."""
+
+    base: str
+    snapshot: Snapshot
+    charset: Charset
+    rebase: Rebase
+
+
+def moves(turn: Turn, proposal: Proposal) -> tuple[Moved, ...]:
+    """The files of a proposal that are not what it was made from. Empty when all is fresh. Cheap: asked with each
+    keystroke, for everything that waits."""
     found = []
     for file in proposal.files:
         snapshot = turn.glance(file.origin)
         if isinstance(judge(snapshot, file.base if file.op != "create" else ABSENT), Stale):
-            found.append(describe(turn, snapshot, file.base, result_text(turn, file)))
-        elif file.op == "rename" and turn.glance(file.path).digest != ABSENT:
-            found.append(describe(turn, turn.glance(file.path), ABSENT, None))
+            found.append(Moved(file.base, snapshot, file.encoding(), _fits(turn, file, snapshot)))
+        elif file.op == "rename" and (there := turn.glance(file.path)).digest != ABSENT:
+            found.append(Moved(ABSENT, there, file.encoding(), "not_possible"))
     return tuple(found)
+
+
+def _fits(turn: Turn, file: FileChange, snapshot: Snapshot) -> Rebase:
+    """As `_rebase`, from the changed lines alone."""
+    since = moved(turn, file.base, file.encoding(), snapshot)
+    if since is None or file.result == ABSENT or snapshot.origin == "absent":
+        return "not_possible"
+    if not diff.joins(since, [hunk.span() for hunk in file.hunks]):
+        return "conflict"
+    return "clean" if file.op == "modify" else "not_possible"
+
+
+def moved(turn: Turn, base: str, charset: Charset, snapshot: Snapshot) -> tuple[diff.Span, ...] | None:
+    """The lines that changed between a content and what is there now; None when that content was never kept here."""
+
+    def compare() -> tuple[diff.Span, ...]:
+        before = base_text(turn, base, charset)
+        if before is None:
+            raise LookupError(base)  # not remembered: it may be kept later
+        return diff.spans(split_lines(before), turn.lines(snapshot))
+
+    try:
+        return turn.memory.moved.get((base, snapshot.digest), compare)
+    except LookupError:
+        return None
+
+
+def views(turn: Turn, proposal: Proposal) -> tuple[StaleView, ...]:
+    """For each file of a proposal that is not what it was made from: what moved. Empty when all is fresh."""
+    return tuple(_told(turn, move) for move in moves(turn, proposal))
+
+
+def _told(turn: Turn, move: Moved) -> StaleView:
+    path, current = move.snapshot.path, move.snapshot.digest
+
+    def tell() -> tuple[str, bool]:
+        view = describe(turn, move.snapshot, move.base, None)
+        return view.diff, view.line_ends_only
+
+    said, line_ends_only = turn.memory.told.get((path, move.base, current), tell)
+    return StaleView(
+        path=path,
+        base=move.base,
+        current=current,
+        origin=move.snapshot.source,
+        diff=said,
+        line_ends_only=line_ends_only,
+        rebase=move.rebase,
+    )
 
 
 def result_text(turn: Turn, file: FileChange) -> str | None:

@@ -130,6 +130,9 @@ def _policy_activated(state: State, _seq: int, _at: str, event: e.PolicyActivate
 
 
 def _contract_activated(state: State, seq: int, _at: str, event: e.ContractActivated) -> None:
+    # One file is one contract: under a new name it is the same task, renamed or replaced.
+    for task in [name for name, (_, known) in state.contracts.items() if known.path == event.path]:
+        del state.contracts[task]
     state.contracts[event.task] = (seq, event)
     state.used.setdefault(event.approval.offer, f"the contract of {event.task} was activated")
 

@@ -14,19 +14,26 @@ from typing import Literal
 from remit.core import codec, source
 from remit.core import events as e
 from remit.core.contract import TaskContract
+from remit.core.diff import Span
 from remit.core.effects import Effect
 from remit.core.faults import AgentFault, Fault, Json, OurFault, UserFault
 from remit.core.mirror import Mirror
 from remit.core.model import ABSENT, fingerprint
 from remit.core.policy import EMPTY, Policy
 from remit.core.proposal import Proposal
-from remit.core.sight import Sight
+from remit.core.recall import Recall
+from remit.core.sight import SECOND, Sight
 from remit.core.snapshot import Snapshot
 from remit.core.state import State
+from remit.core.text import split_lines
 
 Act = Literal[
     "activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "amend", "undo", "decide", "runCheck"
 ]
+
+
+SHOWN = 5_000
+"""Offers that can be answered: each keystroke may show a check anew, with what it looks at; the oldest are let go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +57,12 @@ class Offers:
 
     def make(self, subject: Subject) -> str:
         """The id under which this is shown; the same while nothing it shows has moved."""
-        name = self.names.get(subject)
-        if name is None:
-            name = self.names[subject] = self.token()
-            self.subjects[name] = subject
+        name = self.names.pop(subject, None) or self.token()
+        self.subjects.pop(name, None)
+        self.names[subject], self.subjects[name] = name, subject  # what was shown last stands last
+        if len(self.subjects) > SHOWN:
+            oldest, gone = next(iter(self.subjects.items()))
+            del self.subjects[oldest], self.names[gone]
         return name
 
     def spend(self, name: str) -> None:
@@ -89,6 +98,9 @@ class Memory:
     can_edit: bool = False
     attached_at: float | None = None
     repeats: dict[str, tuple[str, int]] = field(default_factory=dict)
+    proposals: Recall[str, Proposal] = field(default_factory=lambda: Recall(500))
+    moved: Recall[tuple[str, str], tuple[Span, ...]] = field(default_factory=lambda: Recall(200))
+    told: Recall[tuple[str, str, str], tuple[str, bool]] = field(default_factory=lambda: Recall(200))
 
     def mark(self) -> dict[str, Inflight]:
         """A turn begins: what `restore` goes back to."""
@@ -117,6 +129,8 @@ class Turn:
     blobs: dict[str, bytes] = field(default_factory=dict)
     effects: list[Effect] = field(default_factory=list)
     drawing: bool = False
+    _glances: dict[str, Snapshot] = field(default_factory=dict)
+    _lines: dict[str, list[str]] = field(default_factory=dict)
 
     def emit(self, event: e.Event) -> int:
         """Say what happened; the sequence number it gets."""
@@ -136,12 +150,23 @@ class Turn:
         return self.sight.look(path)
 
     def glance(self, path: str) -> Snapshot:
-        """`look` for showing: a file that cannot be looked at is shown as one whose content is in doubt."""
-        return self._quietly(self.sight.glance, path)
+        """`look` for showing: what cannot be looked at is shown as in doubt. One drawing looks once."""
+        if not self.drawing:
+            return self._quietly(self.sight.glance, path)
+        if path not in self._glances:
+            self._glances[path] = self._quietly(self.sight.glance, path)
+        return self._glances[path]
+
+    def lines(self, snapshot: Snapshot) -> list[str]:
+        """The lines of what was looked at, split once a turn."""
+        if snapshot.digest not in self._lines:
+            self._lines[snapshot.digest] = split_lines(snapshot.text)
+        return self._lines[snapshot.digest]
 
     def skim(self, path: str) -> Snapshot:
-        """`glance` at one of very many files; while drawing, what was seen within the last second counts."""
-        return self._quietly(self.sight.skim if self.drawing else self.sight.glance, path)
+        """`glance` at one of very many files, for its digest; while drawing, it may be a second old."""
+        within = SECOND if self.drawing else -1.0
+        return self._quietly(lambda one: self.sight.skim(one, within), path)
 
     def _quietly(self, look: Callable[[str], Snapshot], path: str) -> Snapshot:
         try:
@@ -150,11 +175,12 @@ class Turn:
             return Snapshot(path, ABSENT, "absent", trusted=False)
 
     def found(self, paths: Iterable[str]) -> dict[str, str]:
-        """What is at each path now, by digest; a file that cannot be read is left out: nothing is known of it."""
+        """What is at each path now, by digest; without what cannot be read or is in doubt: nothing is known of it."""
         digests: dict[str, str] = {}
         for path in paths:
             with suppress(Fault):
-                digests[path] = self.look(path).digest
+                if (look := self.look(path)).trusted:
+                    digests[path] = look.digest
         return digests
 
     def files(self) -> list[str]:
@@ -208,7 +234,8 @@ class Turn:
         entry = self.state.proposals.get(name)
         if entry is None:
             raise AgentFault("unknown_proposal", f"There is no proposal {name}.", remedy="Call task_status.")
-        return Proposal.parse(self.kept(entry.outline.body))
+        body = entry.outline.body
+        return self.memory.proposals.get(body, lambda: Proposal.parse(self.kept(body)))
 
     def record(self, proposal: Proposal) -> int:
         """Put a proposal into the journal, its body into the content store."""

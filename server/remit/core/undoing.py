@@ -6,7 +6,7 @@ what is written.
 
 from __future__ import annotations
 
-from remit.core import applying, codec, diff, staleness
+from remit.core import applying, codec, diff, reviewing, staleness
 from remit.core.faults import Fault, Json, UserFault
 from remit.core.model import ABSENT
 from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
@@ -20,13 +20,14 @@ def undo(turn: Turn, name: str) -> str:
     """Take an applied proposal back; the id of the action that does it.
 
     UserFaults: already_decided, approval_unknown, approval_stale, conflict, no_change, disk_conflict, buffer_unknown,
-    no_editor, client_cannot_apply, target_open.
+    no_editor, client_cannot_apply, target_open, busy.
     """
     subject = turn.answer(name, "undo")
     entry = turn.state.proposals[subject.target]
     if entry.state != "applied":
         raise UserFault("already_decided", f"{subject.target} is {entry.state}.", state=entry.state)
     made = reverse(turn, entry)
+    reviewing.demand_free(turn, made)
     applying.demand_able(turn, made)
     approval = turn.approve(name, subject, _shows(entry, made))
     turn.record(made)

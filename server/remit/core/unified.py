@@ -54,7 +54,8 @@ def _is_signature(reader: Reader, ahead: int = 0) -> bool:
     """git format-patch ends a mail with "-- " and git's version."""
     if reader.peek(ahead) not in ("-- ", "--") or not re.match(r"\d+\.\d+", reader.peek(ahead + 1)):
         return False
-    rest = next((line for line in reader.lines[reader.at + ahead + 2 : reader.end] if line.strip()), "")
+    behind = range(reader.at + ahead + 2, reader.end)
+    rest = next((reader.lines[at] for at in behind if reader.lines[at].strip()), "")
     return not rest or bool(_MAIL.match(rest))
 
 

@@ -22,6 +22,10 @@ from remit.edges.disk.root import NOT_A_FILE, Root, digest
 
 TEMPORARY = re.compile(r"\.remit-(?P<action>[A-Za-z0-9_-]{1,64})-(?P<n>[0-9]{1,6})\.tmp(?:\.swap)?\Z")
 _IGNORE_BYTES = 1 << 20
+_IGNORE_LINES = 2_000
+_STAR = "[^/]*"
+# With three `**` in one pattern a single deep path takes a minute. Leaving a pattern out only lists more files.
+_IGNORE_DEEP = 2
 _CLOSED = frozenset({".git", ".remit"})
 
 # The `.gitignore` files above a folder, innermost first, each with the folder it stands in.
@@ -108,11 +112,30 @@ def _with_ignore(fd: int, at: str, rules: _Rules) -> _Rules:
 
 def _spec(text: str) -> GitIgnoreSpec:
     patterns = []
-    for line in text.removeprefix("\ufeff").split("\n"):
+    for line in text.removeprefix("\ufeff").split("\n")[:_IGNORE_LINES]:
+        if line.count("**") > _IGNORE_DEEP:
+            continue
         # git leaves out a line it cannot read and goes on.
         with suppress(GitIgnorePatternError, re.error):
-            patterns.append(GitIgnoreSpecPattern(line.removesuffix("\r")))
+            pattern = GitIgnoreSpecPattern(line.removesuffix("\r"))
+            if pattern.regex is not None:
+                pattern.regex = re.compile(steady(pattern.regex.pattern))
+            patterns.append(pattern)
     return GitIgnoreSpec(patterns)
+
+
+def steady(pattern: str) -> str:
+    """The same expression without the backtracking by which a few stars in a hostile `.gitignore` take minutes.
+
+    Between two stars of one component the first place that fits is as good as any later one, so it is never given up;
+    `fnmatch` does the same.
+    """
+    first, *rest = pattern.split(_STAR)
+    held = [
+        f"(?>{_STAR}?{part})" if part and "/" not in part.replace("[^/]", "") else f"{_STAR}{part}"
+        for part in rest[:-1]
+    ]
+    return "".join([first, *held, *(_STAR + part for part in rest[-1:])])
 
 
 def _ignored(path: str, rules: _Rules) -> bool:

@@ -66,6 +66,8 @@ class Uris:
         path = self.names.pop(uri, None)
         if path is not None:
             self.spelled.pop(path, None)
+            if (other := next((uri for uri, named in self.names.items() if named == path), None)) is not None:
+                self.spelled[path] = other
 
     def to_uri(self, path: str) -> str:
         return self.spelled.get(path) or f"file://{quote(str(self.root / path), safe='/~')}"

@@ -23,7 +23,6 @@ from pygls.lsp.server import LanguageServer
 from remit.core import report
 from remit.core.effects import EditBuffers, Edited, RunCheck
 from remit.core.faults import Fault, UserFault, WorldFault
-from remit.core.overview import overview
 from remit.edges.lsp import client, convert
 from remit.edges.lsp.convert import Uris
 from remit.edges.lsp.prompts import Prompts
@@ -145,7 +144,18 @@ class Door:
 
     def keep(self, task: asyncio.Future[Any]) -> None:
         self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Future[Any]) -> None:
+        """What fails with nobody waiting for it is said: without its socket, no agent can come in."""
+        self.tasks.discard(task)
+        fault = None if task.cancelled() else task.exception()
+        if isinstance(fault, Fault):
+            self.say(types.MessageType.Error, str(fault))
+        elif isinstance(fault, JsonRpcException):
+            log.warning("The editor refused a request: %s", fault)
+        elif fault is not None:
+            log.error("A task failed.", exc_info=fault)
 
     def guarded(self, call: Callable[..., Any], *arguments: Any) -> None:
         """Run something that nobody waits for: what goes wrong is logged once."""
@@ -166,10 +176,11 @@ class Door:
         path = self._path(document.uri)
         if path is None or self.session is None or self.view is None:
             return
-        path = self.session.real(path)
         self.view.uris.spell(document.uri, path)
         self.warned.discard(document.uri)
-        self.session.opened(path, document.version, document.text)
+        self.session.opened(path, document.version, document.text, document.uri)
+        if self.session.mediator.memory.mirror.doubted(path):
+            self._doubt(document.uri, "this file is open under another name as well")
         self.moved()
 
     def on_change(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -178,35 +189,41 @@ class Door:
         if path is None or self.session is None:
             return
         edits = [convert.from_change(change) for change in params.content_changes]
-        doubt = self.session.changed(path, document.version, edits)
+        doubt = self.session.changed(path, document.version, edits, document.uri)
         if doubt is not None:
             self._doubt(document.uri, doubt)
         self.moved()
 
     def on_save(self, params: types.DidSaveTextDocumentParams) -> None:
-        path = self._path(params.text_document.uri)
+        uri = params.text_document.uri
+        path = self._path(uri)
         if path is None or self.session is None:
             return
-        if not self.session.saved(path):
-            self._doubt(params.text_document.uri, "saved before it was opened")
+        if not self.session.saved(path, uri):
+            self._doubt(uri, "saved before it was opened")
         self.moved()
 
     def on_close(self, params: types.DidCloseTextDocumentParams) -> None:
-        path = self._path(params.text_document.uri)
+        uri = params.text_document.uri
+        path = self._path(uri)
         if path is None or self.session is None or self.view is None:
             return
-        if not self.session.closed(path):
-            self._doubt(params.text_document.uri, "closed before it was opened")
-        self.view.uris.drop(params.text_document.uri)
+        if not self.session.closed(path, uri):
+            self._doubt(uri, "closed before it was opened")
+        self.view.uris.drop(uri)
         self.moved()
 
     def on_watched(self, _params: types.DidChangeWatchedFilesParams) -> None:
         if self.session is not None:
-            self.session.mediator.sight.forget()
+            self.session.mediator.sight.nudge()
             self.moved()
 
     def _path(self, uri: str) -> str | None:
-        return self.view.uris.from_uri(uri) if self.view is not None else None
+        """The real path of the file that a URI names; of an open document, the one it had when it was opened."""
+        if self.view is None or self.session is None:
+            return None
+        path = self.view.uris.from_uri(uri)
+        return path if path is None or uri in self.view.uris.names else self.session.real(path)
 
     def _doubt(self, uri: str, why: str) -> None:
         if uri not in self.warned:
@@ -275,7 +292,7 @@ class Door:
     def on_view(self, _params: Any) -> dict[str, Any]:
         """`remit/view`: everything that waits, each with the offer that answers it."""
         session, _ = self.ready()
-        return overview(session.peek())
+        return session.overview()
 
     def on_command(self, command: str, argument: Any) -> dict[str, Any]:
         """`workspace/executeCommand` for an offer."""

@@ -14,6 +14,7 @@ from lsprotocol import types
 
 from remit.core import diff
 from remit.core.finding import Doable, Finding
+from remit.core.plain import visible
 from remit.core.text import Text
 from remit.edges.lsp import convert
 from remit.edges.lsp.convert import Uris
@@ -35,6 +36,9 @@ LENSES = frozenset(
     }
 )
 """The findings that carry their answers as lenses, besides as code actions."""
+
+SHOWN = 400
+"""Lines of a hunk that a hover shows."""
 
 
 @dataclass(slots=True)
@@ -84,18 +88,22 @@ class View:
     def push(self) -> bool:
         """Publish what has changed for every document that is not pulled; whether anything at all moved."""
         mirror = self.session.mediator.memory.mirror
+        # By URI: what was published under a name that the client no longer uses is taken back under that name.
         wanted: dict[str, list[types.Diagnostic]] = {}
+        versions: dict[str, int] = {}
         for path in sorted({found.path for found in self.findings()}):
-            if not (self.pulls and path in mirror.buffers):
-                wanted[path] = self.diagnostics(self.at(path))
+            if self.pulls and path in mirror.buffers:
+                continue
+            uri = self.uris.to_uri(path)
+            wanted[uri] = self.diagnostics(self.at(path))
+            if path in mirror.buffers:
+                versions[uri] = mirror.buffers[path].version
         moved = False
-        for path in sorted({*wanted, *self._published}):
-            now = wanted.get(path, [])
-            if now != self._published.get(path, []):
+        for uri in sorted({*wanted, *self._published}):
+            now = wanted.get(uri, [])
+            if now != self._published.get(uri, []):
                 moved = True
-                buffer = mirror.buffers.get(path)
-                version = buffer.version if buffer else None
-                self.publish(types.PublishDiagnosticsParams(self.uris.to_uri(path), now, version))
+                self.publish(types.PublishDiagnosticsParams(uri, now, versions.get(uri)))
         self._published = wanted
         return moved
 
@@ -150,20 +158,25 @@ class View:
         data = found.data or {}
         name, hunk_id = data.get("proposal"), data.get("hunk")
         if not isinstance(name, str) or not isinstance(hunk_id, str):
-            return f"**Remit** {found.message}"
+            return f"**Remit** {_escaped(found.message)}"
         proposal = self.session.peek().proposal(name)
         pair = proposal.hunk(hunk_id)
         body = "" if pair is None else _fenced(_hunk_diff(pair[1].span()))
         note = f"\n\n{_quoted(proposal.note)}" if proposal.note else ""
-        return f"**Remit** {found.message}{note}\n\n{body}"
+        return f"**Remit** {_escaped(found.message)}{note}\n\n{body}"
 
 
 def _hunk_diff(span: diff.Span) -> str:
-    return "".join(
-        f"{sign}{line.rstrip(chr(10)).rstrip(chr(13))}\n"
-        for sign, lines in (("-", span.old), ("+", span.new))
-        for line in lines
-    )
+    """The hunk, its beginning and its end where it is long: what is left out is counted, never silently gone."""
+    lines = [
+        f"{sign}{visible(line.rstrip(chr(10)).rstrip(chr(13)))}\n"
+        for sign, side in (("-", span.old), ("+", span.new))
+        for line in side
+    ]
+    left = len(lines) - SHOWN
+    if left > 0:
+        lines[SHOWN // 2 : -SHOWN // 2] = [f"@@ {left} more lines are not shown here; open the review to see them @@\n"]
+    return "".join(lines)
 
 
 def _fenced(text: str) -> str:
@@ -175,5 +188,9 @@ def _fenced(text: str) -> str:
 
 def _quoted(text: str) -> str:
     """An agent's words, so that nothing in them acts as Markdown."""
-    safe = "".join(f"\\{c}" if c in r"\`*_{}[]<>()#+-!|" else c for c in text)
-    return "\n".join(f"> {line}" for line in safe.split("\n"))
+    return "\n".join(f"> {line}" for line in _escaped(text).split("\n"))
+
+
+def _escaped(text: str) -> str:
+    """Text for Markdown: names of files and questions hold whatever others put there, links and entities too."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]<>()#+-!|&~" else c for c in visible(text))

@@ -29,6 +29,8 @@ from remit.edges.socket.wire import FRAME_LIMIT, PROTOCOL, Frames, Malformed, en
 
 HELLO_LIMIT: Final = 4 * 1024
 HELLO_SECONDS: Final = 10.0
+VISITS_LIMIT: Final = 128
+"""Connections at a time, those that have not said hello yet among them."""
 WAITS_LIMIT: Final = 32
 """Waiting calls that one connection may have open at a time."""
 WAITING: Final = frozenset(
@@ -106,6 +108,9 @@ class Server:
                 self._path.unlink()
 
     def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._visits) >= VISITS_LIMIT:
+            writer.close()  # each costs a descriptor, and the disk needs some
+            return
         visit = asyncio.get_running_loop().create_task(_Visit(self._desk, self._token, reader, writer).run())
         self._visits.add(visit)
         visit.add_done_callback(self._visits.discard)

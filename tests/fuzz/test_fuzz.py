@@ -1,0 +1,76 @@
+"""Every parser under fuzzed inputs: only our own faults, no hang, and what each target promises besides.
+
+Each fuzzer first has to find a bug that was put into the code for it; the input it finds must be no fault of the code
+as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from time import process_time
+
+import pytest
+
+from depth import LONG, depth
+from fuzz.drive import FOUND, targets
+
+TESTS = Path(__file__).resolve().parents[1]
+RUNS = depth(50_000, 1_000_000)
+CONTROL = 1_000_000
+"""The seeded bugs are found within 50 000 inputs here; how soon differs with the versions of Python and libFuzzer."""
+
+pytestmark = pytest.mark.deep
+ALL = targets()
+
+
+def drive(name: str, runs: int, folder: Path, *bug: str) -> tuple[int, str]:
+    path = os.pathsep.join([str(TESTS.parent / "server"), str(TESTS)])
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzz.drive", name, str(runs), str(folder), *bug],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=7200,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_it_finds_a_seeded_bug_and_none_of_ours(name: str, tmp_path: Path) -> None:
+    status, said = drive(name, CONTROL, tmp_path / "control", "bug")
+    assert status == FOUND, said[-3000:]
+    (crash,) = (tmp_path / "control").glob("crash-*")
+    ALL[name].check(crash.read_bytes())
+    status, said = drive(name, RUNS, tmp_path / "sound")
+    assert status == 0, said[-3000:]
+    assert f"Done {RUNS} runs" in said
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_long_inputs_take_no_longer_than_their_length(name: str) -> None:
+    """Each seed and word, over and over: what costs by the square of it would take minutes."""
+    target, size = ALL[name], depth(30_000, 300_000)
+    words = [word.encode() for word in target.words]
+    pieces = [*target.seeds, *words, *(word + b"\n" for word in words), b"\n", b" ", b"diff --git a a", b"@@ a\n-a\n"]
+    heads = [b"", *(seed[:cut] for seed in target.seeds[:3] for cut in (11, 20))]
+    slow = []
+    for piece in pieces:
+        for head in heads if LONG else heads[:1]:
+            start = process_time()
+            target.check(head + piece * (size // len(piece)))
+            spent = process_time() - start
+            if spent > 2 * depth(1, 5):
+                slow.append((round(spent, 1), head, piece[:60]))
+    assert not slow
+
+
+def test_where_libfuzzer_can_be_had_it_leads() -> None:
+    here = sys.platform == "linux" and platform.machine() == "x86_64" and sys.version_info < (3, 14)
+    assert bool(find_spec("atheris")) >= here
