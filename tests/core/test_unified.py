@@ -151,6 +151,8 @@ REFUSED = [
     ("@@ -1 +1 @@\n-a\n+b\n", "malformed_patch"),
     (HEAD, "malformed_patch"),
     (HEAD + "@@\n-a\n+b\n", "malformed_patch"),
+    (HEAD + f"@@ -1 +1,{'9' * 5000} @@\n-a\n+b\n", "malformed_patch"),
+    (HEAD + "@@ -1,9999999999 +1 @@\n-a\n+b\n", "malformed_patch"),
     ("diff --git a/f b/f\nindex 1111111..2222222\n", "malformed_patch"),
     ("--- /dev/null\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n", "malformed_patch"),
     ("--- a/f\n+++ /dev/null\n@@ -1 +1 @@\n-a\n+b\n", "malformed_patch"),

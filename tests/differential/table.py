@@ -107,6 +107,7 @@ def _plain(patch: bytes) -> bool:
     return bool(re.search(rb"^\+\+\+ (?!\"?b/|/dev/null)", patch, re.MULTILINE))
 
 
+_TORN = ("does not have two names", "has no line numbers", "name is missing", "has an unknown escape")
 _UNFIT = ("no_match", "malformed_patch", "hunk_counts")
 
 
@@ -225,6 +226,22 @@ TABLE: tuple[Difference, ...] = (
         lambda pair, git, remit: isinstance(remit, Refused) and remit.why in _UNFIT and _overflows(pair.patch),
     ),
     Difference(
+        "last line cut",
+        "git only",
+        "At a last line without a newline git compares only as much as the patch has of it, and drops the rest: blanks "
+        "that the patch does not show are lost.",
+        lambda pair, git, remit: _code("no_match")(pair, git, remit)
+        and b"\n\\ " in pair.patch
+        and any(data.endswith((b" ", b"\t")) for data in pair.files.values()),
+    ),
+    Difference(
+        "no text",
+        "git only",
+        "A byte that makes a UTF-8 file something else: git knows no encodings; Remit does not write what it could not "
+        "show.",
+        _code("unencodable"),
+    ),
+    Difference(
         "byte order mark",
         "git only",
         "The mark at a file's beginning is a part of its first line for git; for Remit, as for editors, it is not text.",
@@ -235,6 +252,12 @@ TABLE: tuple[Difference, ...] = (
         "other bytes",
         "Lines of a hunk beyond its counts: git drops them without a word, Remit counts anew and says so.",
         _noted("hunk counts"),
+    ),
+    Difference(
+        "byte order mark, elsewhere",
+        "other bytes",
+        "A first line with the mark in it: not at its place for Remit, and alone in another one.",
+        _marked,
     ),
     Difference(
         "no context, elsewhere",

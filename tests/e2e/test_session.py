@@ -277,3 +277,34 @@ async def test_an_editor_without_an_agents_door_says_so(world: World) -> None:
     editor = await world.editor()
     await editor.until(lambda: any("agent socket's path" in message for message in editor.messages))
     assert (await editor.view())["mode"] == "editor"
+
+
+async def test_a_file_with_two_names_needs_a_yes_that_says_so(world: World) -> None:
+    world.put("a.txt", "a\n")
+    (world.root / "b.txt").hardlink_to(world.root / "a.txt")
+    editor = await world.active()
+    agent = await world.agent()
+    name = await agent.propose("a.txt", "a", "A")
+    assert (await refused(editor.run("remit.accept", offer=await offer_of(editor, name)))).code == "protected_path"
+    decision = (await editor.view())["decisions"][0]
+    assert "keep the old text" in decision["why"]
+    await editor.run("remit.decide", offer=decision["offer"], option="allow")
+    action = (await editor.run("remit.accept", offer=await offer_of(editor, name)))["result"]
+    assert (await settled(editor, action))["state"] == "succeeded"
+    assert (world.bytes("a.txt"), world.bytes("b.txt")) == (b"A\n", b"a\n")
+
+
+async def test_an_accepted_change_is_taken_back_and_what_was_typed_since_stays(world: World) -> None:
+    world.put("a.txt", "one\ntwo\nthree\n")
+    editor = await world.active()
+    editor.open("a.txt")
+    agent = await world.agent()
+    name = await agent.propose("a.txt", "one", "ONE")
+    action = (await editor.run("remit.accept", offer=await offer_of(editor, name)))["result"]
+    await settled(editor, action)
+    editor.type("a.txt", 2, 0, "my ")
+    shown = next(one for one in (await editor.view())["applied"] if one["proposal"] == name)
+    action = (await editor.run("remit.undo", offer=shown["undo"]))["result"]
+    assert (await settled(editor, action))["state"] == "succeeded"
+    assert editor.text("a.txt") == "one\ntwo\nmy three\n"
+    assert await agent.state(name) == "undone"

@@ -6,7 +6,7 @@ only compared with what the buffer holds. What to do after a crash is `core/reco
 
 from __future__ import annotations
 
-from remit.core import ending
+from remit.core import asking, ending
 from remit.core import events as e
 from remit.core.effects import BufferEdit, DiskChange, EditBuffers, Edited, FilesDone, SettleFiles, StageFiles, Wake
 from remit.core.faults import UserFault
@@ -189,6 +189,7 @@ def _disk_changes(turn: Turn, proposal: Proposal, name: str) -> tuple[DiskChange
                 after=None if target.after == ABSENT else turn.kept(target.after),
                 mode_from=file.source if target.after != ABSENT else None,
                 executable=file.executable,
+                break_link=asking.is_allowed(turn, proposal.id, target.path),
             )
         )
     return tuple(changes)

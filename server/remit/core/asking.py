@@ -16,8 +16,23 @@ def ask_all(turn: Turn, proposal: Proposal) -> None:
     """Ask about every path of a proposal that needs its own yes."""
     contract, policy = turn.contract(proposal.task), turn.policy()
     for path in proposal.touches():
-        if isinstance(decision := may_write(path, contract, policy), Ask):
-            ask(turn, proposal, path, decision)
+        decision = may_write(path, contract, policy)
+        because = decision if isinstance(decision, Ask) else shared(turn, path)
+        if because is not None:
+            ask(turn, proposal, path, because)
+
+
+def shared(turn: Turn, path: str) -> Ask | None:
+    """A closed file with other names on disk (hard links): replacing it leaves those with the old text."""
+    if path in turn.memory.mirror.buffers or turn.look(path).links < 2:
+        return None
+    return Ask("hard link", f"{path} has other names on disk; they would keep the old text.")
+
+
+def is_allowed(turn: Turn, proposal: str, path: str) -> bool:
+    """Whether the human said yes to changing this path by this very proposal."""
+    asked = (d for d in turn.state.decisions.values() if d.asked.kind == "protected_path")
+    return any((d.asked.subject, d.asked.about, d.option) == (proposal, path, "allow") for d in asked)
 
 
 def ask(turn: Turn, proposal: Proposal, path: str, because: Ask) -> str:
@@ -62,7 +77,7 @@ def demand_permitted(turn: Turn, proposal: Proposal) -> None:
         decision = may_write(path, contract, policy)
         if isinstance(decision, Refuse):
             raise UserFault(decision.code, decision.reason, remedy="Widen the contract first.", path=path)
-        if isinstance(decision, Ask):
+        if isinstance(decision, Ask) or shared(turn, path) is not None:
             needed.add(path)
     given = {d.asked.about for d in asked if (d.asked.subject, d.option) == (proposal.id, "allow")}
     for about in sorted(path for path in needed - given if path is not None):

@@ -37,6 +37,7 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
     touched = [path for file in files for path in file.touches()]
     _once(touched)  # a link and its target are one file
     asks |= _permitted(turn, task, touched)
+    asks |= {path: why for path in touched if path not in asks and (why := asking.shared(turn, path)) is not None}
     room.demand_size(len(files), sum(len(file.hunks) for file in files), len(asks))
     replaced = _replaced(turn, agent, params.replaces)
     if replaced is None:

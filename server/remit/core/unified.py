@@ -19,7 +19,7 @@ from remit.core.faults import AgentFault, OurFault
 from remit.core.header import NULL, Head
 from remit.core.reader import Reader, malformed
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _MAIL = re.compile(r"(?:From|commit) [0-9a-f]{7,64}\b")
 _NOISE = re.compile(r"Index: |={60,}$|Only in ")
 
