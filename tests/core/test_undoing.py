@@ -162,3 +162,14 @@ def test_taking_back_twice_at_once_is_refused() -> None:
     assert caught.value.code == "busy"
     bench.play()
     assert bench.text("src/a") == TEXT
+
+
+def test_the_newest_that_touched_a_file_is_the_one_to_take_back() -> None:
+    bench = desk({"src/a": TEXT, "src/b": "b\n"})
+    assert undoing.newest(bench.session.peek(), "src/a") is None
+    first = applied(bench, src__a=TEXT.replace("two", "TWO"))
+    applied(bench, src__b="B\n")
+    found = undoing.newest(bench.session.peek(), "src/a")
+    assert found is not None and found.outline.proposal == first
+    undone(bench, first)
+    assert undoing.newest(bench.session.peek(), "src/a") is None

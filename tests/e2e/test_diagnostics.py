@@ -443,3 +443,22 @@ async def test_columns_are_counted_as_the_client_counts(desk: Desk) -> None:
     desk.open("t.contract.json")
     found = (await desk.shown("t.contract.json", "contract-invalid"))[0]
     assert spot(found) == (0, 32, 0, 38)
+
+
+async def test_what_was_accepted_is_taken_back_by_a_code_action(desk: Desk) -> None:
+    agent = await desk.active()
+    await propose(agent)
+    await desk.press("docs/a.md", "patch-pending", "Accept P1")
+    await desk.shown("docs/a.md", "patch-pending", gone=True)
+    found = await desk.client.text_document_code_action_async(
+        types.CodeActionParams(
+            types.TextDocumentIdentifier(desk.uri("docs/a.md")),
+            types.Range(types.Position(0, 0), types.Position(0, 0)),
+            types.CodeActionContext([]),
+        )
+    )
+    (action,) = [one for one in found or [] if isinstance(one, types.CodeAction)]
+    assert (action.title, action.kind) == ("Take back P1, keep what was written since", types.CodeActionKind.Source)
+    await desk.run(action)
+    assert await agent.state("P1") == "undone"
+    assert (desk.root / "docs/a.md").read_text() == TEXT

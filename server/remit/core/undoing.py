@@ -42,6 +42,15 @@ def offer(turn: Turn, entry: ProposalEntry) -> str | None:
         return None
 
 
+def newest(turn: Turn, path: str) -> ProposalEntry | None:
+    """The last proposal that was applied to a file and was not taken back."""
+    for entry in reversed(turn.state.proposals.values()):
+        paths = {name for file in entry.outline.files for name in (file.path, file.source)}
+        if entry.state == "applied" and entry.outline.made != "undo" and path in paths:
+            return entry
+    return None
+
+
 def _shows(entry: ProposalEntry, made: Proposal) -> dict[str, Json]:
     """What is shown: the proposal, and to which content each file goes from which."""
     files: list[Json] = [[file.path, file.op, file.base, file.result] for file in made.files]

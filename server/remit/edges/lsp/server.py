@@ -342,7 +342,7 @@ def _features(door: Door) -> Mapping[str, tuple[Callable[..., Any], Any]]:
         ),
         types.TEXT_DOCUMENT_CODE_ACTION: (
             door.on_code_action,
-            types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix]),
+            types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.Source]),
         ),
         types.TEXT_DOCUMENT_CODE_LENS: (door.on_code_lens, types.CodeLensOptions(resolve_provider=False)),
         types.TEXT_DOCUMENT_HOVER: (door.on_hover, None),

@@ -12,7 +12,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from remit.core import diff
+from remit.core import diff, undoing
 from remit.core.finding import Doable, Finding
 from remit.core.plain import visible
 from remit.core.text import Text
@@ -120,7 +120,19 @@ class View:
             diagnostic = self.diagnostics([found])[0]
             if convert.overlaps(diagnostic.range, where):
                 out += [self._action(one, diagnostic, path) for one in found.doable]
-        return out
+        return out + self._taking_back(path)
+
+    def _taking_back(self, path: str) -> list[types.CodeAction]:
+        """The last applied proposal of this file, if it can be taken back on the text as it is now."""
+        entry = undoing.newest(self.session.peek(), path)
+        if entry is None:
+            return []
+        name = entry.outline.proposal
+        doable = Doable(f"Take back {name}, keep what was written since", "undo", name)
+        if not (offer := self.session.offer(doable)):
+            return []
+        kind = types.CodeActionKind.Source
+        return [types.CodeAction(title=doable.title, kind=kind, command=convert.to_command(doable, offer))]
 
     def _action(self, doable: Doable, diagnostic: types.Diagnostic, path: str) -> types.CodeAction:
         spot = convert.to_range(doable.edit[0], self.text(path), self.encoding) if doable.edit else None
