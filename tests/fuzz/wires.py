@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from collections.abc import Coroutine
 from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from fuzz.targets import JSON_WORDS, Target, told
+from fuzz.targets import JSON_WORDS, Target, put, told
 from remit.core.faults import Fault
 from remit.edges.lsp import wire as lsp
 from remit.edges.socket import wire
@@ -95,7 +94,7 @@ def bug_socket() -> None:
         inner = message.values() if isinstance(message, dict) else message
         return all(shallow(child, depth + 1) for child in inner if isinstance(child, dict | list))
 
-    wire._shallow = shallow
+    put(wire, "_shallow", shallow)
 
 
 # --- LSP --------------------------------------------------------------------------------------------------------------
@@ -115,7 +114,6 @@ class Kept:
 
 
 def _server() -> lsp.Protocol:
-    logging.disable(logging.CRITICAL)
     server = LanguageServer("fuzz", "1", protocol_cls=lsp.Protocol)
     for method in (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE, types.TEXT_DOCUMENT_DID_CLOSE):
         server.feature(method)(lambda params: None)
@@ -203,13 +201,12 @@ def check_lsp(data: bytes) -> None:
 
 
 def bug_lsp() -> None:
-    """An answer's id is taken to be one."""
+    """Whatever is no message has an id at least."""
 
     def careless(raw: Any) -> Any:
-        found = raw.get("id") if isinstance(raw, dict) else None
-        return {found: found}[found]
+        return raw["id"] if isinstance(raw, dict) else None
 
-    lsp._id = careless
+    put(lsp, "_id", careless)
 
 
 _HOVER = (
