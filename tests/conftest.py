@@ -16,6 +16,9 @@ from hypothesis import HealthCheck, settings
 
 E2E = Path(__file__).parent / "e2e"
 
+LONG = (Path(__file__).parent / "fuzz", Path(__file__).parent / "differential")
+"""Folders whose tests take minutes each: run by `make test-long`."""
+
 NEEDS = {E2E / "test_neovim.py": "nvim"}
 """Test files that need a program which the locks do not bring."""
 
@@ -49,6 +52,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item.path in missing])
     items[:] = [item for item in items if item.path not in missing]
     for item in items:
+        if any(item.path.is_relative_to(folder) for folder in LONG):
+            item.add_marker(pytest.mark.long)
         if item.path.is_relative_to(E2E):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     items.sort(key=lambda item: item.path.is_relative_to(E2E))

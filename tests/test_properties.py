@@ -131,16 +131,24 @@ def test_hunks_taken_in_any_order_and_parts_make_the_whole(old: str, new: str, d
 @thorough
 @given(LINES, LINES, LINES)
 def test_a_merge_neither_invents_nor_drops_a_line(base: str, ours: str, theirs: str) -> None:
-    """A line of the result stands in a side; one of both sides that neither took away is still there."""
+    """Of each line there are as many as the base has, with what the sides put in and without what they took away: at
+    most all that both put in, at least what one did."""
     merged = merge(base, ours, theirs)
     assert merge(base, theirs, ours) == merged or not isinstance(merged, Merged)
     if not isinstance(merged, Merged):
         return
-    was, one, two, got = (Counter(split_lines(text)) for text in (base, ours, theirs, merged.text))
-    for line in was | one | two | got:
-        added = max(0, one[line] - was[line]), max(0, two[line] - was[line])
-        taken = max(0, was[line] - one[line]), max(0, was[line] - two[line])
-        assert was[line] + max(added) - sum(taken) <= got[line] <= was[line] + sum(added) - max(taken), line
+    was, got = Counter(split_lines(base)), Counter(split_lines(merged.text))
+    (add1, take1), (add2, take2) = _moves(base, ours), _moves(base, theirs)
+    for line in was | add1 | add2 | got:
+        most = was[line] + add1[line] + add2[line] - max(take1[line], take2[line])
+        least = was[line] + max(add1[line], add2[line]) - take1[line] - take2[line]
+        assert least <= got[line] <= most, line
+
+
+def _moves(old: str, new: str) -> tuple[Counter[str], Counter[str]]:
+    """How often the change puts each line in, and takes it away."""
+    spans = diff.between(old, new)
+    return Counter(line for span in spans for line in span.new), Counter(line for span in spans for line in span.old)
 
 
 @thorough

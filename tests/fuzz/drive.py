@@ -89,7 +89,7 @@ def blind(target: Target, runs: int, folder: Path) -> int:
     return 0
 
 
-_TOKENS = (re.compile(rb"\w+|\W"), re.compile(rb"[^\n]*\n|[^\n]+"), re.compile(rb"[\s\S]"))
+_TOKENS = (re.compile(rb"\w+|\W"), re.compile(rb"\w+|\W"), re.compile(rb"[^\n]*\n|[^\n]+"), re.compile(rb"[\s\S]"))
 
 
 def mutated(chance: random.Random, target: Target, data: bytes) -> bytes:
@@ -97,7 +97,7 @@ def mutated(chance: random.Random, target: Target, data: bytes) -> bytes:
     for _ in range(chance.randint(1, 4)):
         parts = chance.choice(_TOKENS).findall(data)
         at = chance.randint(0, len(parts))
-        end = min(len(parts), at + chance.choice((0, 1, 1, 2, 5)))
+        end = min(len(parts), at + chance.choice((0, 1, 1, 1, 1, 2, 5)))
         parts[at:end] = _instead(chance, target, parts, parts[at:end])
         data = b"".join(parts)[:LONGEST]
     return data
@@ -105,14 +105,14 @@ def mutated(chance: random.Random, target: Target, data: bytes) -> bytes:
 
 def _instead(chance: random.Random, target: Target, parts: list[bytes], old: list[bytes]) -> list[bytes]:
     word = chance.choice(target.words).encode()
-    match chance.randrange(8):
+    match chance.randrange(10):
         case 0:
             return []
         case 1:
             return old + old
         case 2:
             return [chance.choice(parts)] if parts else [word]
-        case 3:
+        case 3 | 8 | 9:
             return [word] * (chance.randint(2, 40) if chance.random() < 0.1 else 1)
         case 4:
             return [word, *old]

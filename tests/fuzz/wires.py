@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 from lsprotocol import types
@@ -86,15 +86,12 @@ def check_socket(data: bytes) -> None:
 
 
 def bug_socket() -> None:
-    """How deep a message is, is asked by recursion, and of lists only up to a point."""
+    """A truth value passes for a number, and so for an id."""
 
-    def shallow(message: Any, depth: int = 0) -> bool:
-        if depth > 20:
-            raise RecursionError("too deep to look into")
-        inner = message.values() if isinstance(message, dict) else message
-        return all(shallow(child, depth + 1) for child in inner if isinstance(child, dict | list))
+    def careless(message: Mapping[str, Any]) -> Any:
+        return message.get("id") if isinstance(message.get("id"), int | str) else None
 
-    put(wire, "_shallow", shallow)
+    put(wire, "identity", careless)
 
 
 # --- LSP --------------------------------------------------------------------------------------------------------------
@@ -227,7 +224,11 @@ _WORDS = (
 
 WIRES = (
     Target(
-        "socket", check_socket, bug_socket, (_CALL.encode(), _ANSWER.encode(), b'\x02{"a":1}\n{}\n' + b"x" * 70), _WORDS
+        "socket",
+        check_socket,
+        bug_socket,
+        (_CALL.encode(), _ANSWER.encode(), b'{"id":1}', b'\x02{"a":1}\n{}\n' + b"x" * 70),
+        _WORDS,
     ),
     Target(
         "lsp",
