@@ -83,9 +83,9 @@ def blind(target: Target, runs: int, folder: Path) -> int:
             run(data)
         except BaseException as error:
             (folder / f"crash-{sha256(data).hexdigest()[:40]}").write_bytes(data)
-            print(repr(error), file=sys.stderr)  # noqa: T201
+            print(repr(error), file=sys.stderr)
             return FOUND
-    print(f"Done {runs} runs by chance", file=sys.stderr)  # noqa: T201
+    print(f"Done {runs} runs by chance", file=sys.stderr)
     return 0
 
 
@@ -145,7 +145,7 @@ def main(name: str, runs: str, place: str) -> int:
         target = targets()[name]
     fuzz = partial(blind, target) if atheris is None else partial(led, atheris, target)
     if not controlled(target, fuzz, Path(place) / "control"):
-        print(f"{name}: the seeded bug was not found", flush=True)  # noqa: T201
+        print(f"{name}: the seeded bug was not found", flush=True)
         return 1
     return fuzz(int(runs), Path(place) / "sound")
 
