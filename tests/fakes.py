@@ -17,6 +17,7 @@ from remit.core.chain import GENESIS, Record, seal
 from remit.core.effects import CheckDone, DiskChange, EditBuffers, Edited, RunCheck
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault
 from remit.core.finding import Doable
+from remit.core.leaves import Frozen
 from remit.core.overview import overview
 from remit.core.text import Edit, Position, Range, Text
 from remit.core.verbs import Hello
@@ -274,7 +275,7 @@ class Document:
 
     text: Text
     version: int = 1
-    past: list[str] = field(default_factory=list)
+    past: list[Frozen] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -385,7 +386,7 @@ class Bench:
     def change(self, path: str, *edits: Edit) -> None:
         """Change a buffer and tell the server."""
         document = self.documents[path]
-        document.past.append(str(document.text))
+        document.past.append(document.text.freeze())
         for edit in edits:
             document.text.edit(edit, "utf-16")
         document.version += 1
@@ -394,8 +395,7 @@ class Bench:
     def undo(self, path: str) -> None:
         """Undo the last change of a buffer."""
         document = self.documents[path]
-        before = document.past.pop()
-        self.change(path, Edit(before))
+        self.change(path, Edit(str(document.past.pop())))
         document.past.pop()
 
     def save(self, path: str) -> None:

@@ -101,7 +101,7 @@ def test_an_open_buffer_is_the_truth_and_knows_its_disk() -> None:
     eye.mirror.open("a", 1, "one\n", b"one\n", 0.0)
     clean = eye.look("a")
     assert (clean.origin, clean.clean, clean.parted) == ("buffer", True, False)
-    assert clean.names() == {sha(b"one\n")}
+    assert clean.is_named(sha(b"one\n"))
     eye.mirror.change("a", 2, [Edit("x", Range(Position(0, 0), Position(0, 0)))], 1.0)
     dirty = eye.look("a")
     assert (dirty.text, dirty.clean, dirty.parted, dirty.disk) == ("xone\n", False, False, sha(b"one\n"))
@@ -126,7 +126,8 @@ def test_line_ends_that_the_editor_made_uniform_are_the_same_text_under_two_name
     eye.mirror.open("a", 1, "one\r\ntwo\r\n", b"one\r\ntwo\n", 0.0)
     seen = eye.look("a")
     assert seen.clean
-    assert seen.names() == {sha(b"one\r\ntwo\n"), sha(b"one\r\ntwo\r\n")}
+    assert seen.is_named(sha(b"one\r\ntwo\n")) and seen.is_named(sha(b"one\r\ntwo\r\n"))
+    assert not seen.is_named(sha(b"one\ntwo\n"))
 
 
 def test_a_document_that_was_never_opened_is_in_doubt() -> None:

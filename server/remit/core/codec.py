@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from remit.core.faults import AgentFault, OurFault
+from remit.core.leaves import Frozen
 
 EolStyle = Literal["lf", "crlf", "cr", "mixed", "none"]
 
@@ -28,6 +29,10 @@ class Charset:
 
     name: str
     bom: bytes = b""
+
+    def codec(self) -> tuple[str, str]:
+        """Python's codec, and its way with what it cannot hold."""
+        return ("utf-8", "surrogateescape") if self.name == "opaque" else (self.name, "strict")
 
 
 UTF8 = Charset("utf-8")
@@ -66,7 +71,7 @@ def encode(text: str, charset: Charset) -> bytes:
     Raises `AgentFault("unencodable")` with `offset` (code points from the start of `text`) and `character` ("U+20AC")
     of the first character that `charset` cannot hold; lone surrogates only fit where "opaque" put them.
     """
-    name, errors = ("utf-8", "surrogateescape") if charset.name == "opaque" else (charset.name, "strict")
+    name, errors = charset.codec()
     try:
         return charset.bom + text.encode(name, errors)
     except UnicodeEncodeError as error:
@@ -85,7 +90,7 @@ def encode(text: str, charset: Charset) -> bytes:
 
 def decode_as(data: bytes, charset: Charset) -> str:
     """The text that `encode` wrote as `data` in `charset`; OurFault("wrong_charset") for bytes it never wrote."""
-    name, errors = ("utf-8", "surrogateescape") if charset.name == "opaque" else (charset.name, "strict")
+    name, errors = charset.codec()
     try:
         return data.removeprefix(charset.bom).decode(name, errors)
     except UnicodeDecodeError as error:
@@ -140,6 +145,21 @@ def eol_style(text: str) -> EolStyle:
 def digest(data: bytes) -> str:
     """SHA-256 in lower-case hex: the identity of content everywhere in Remit."""
     return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(lines: Frozen, charset: Charset) -> str:
+    """The digest of the bytes that a save of these lines writes; only what has changed since the last time is encoded.
+
+    Raises as `encode`.
+    """
+    name, errors = charset.codec()
+    hashed = hashlib.sha256(charset.bom)
+    try:
+        for leaf in lines.leaves:
+            hashed.update(leaf.encoded(name, errors))
+    except (UnicodeEncodeError, LookupError):
+        return digest(encode(str(lines), charset))
+    return hashed.hexdigest()
 
 
 def blob_id(data: bytes) -> str:
