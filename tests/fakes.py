@@ -14,6 +14,7 @@ from typing import Any
 
 from remit.core import events, findings, paths
 from remit.core.chain import GENESIS, Record, seal
+from remit.core.codec import blob_id
 from remit.core.effects import CheckDone, DiskChange, EditBuffers, Edited, RunCheck
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault
 from remit.core.finding import Doable
@@ -65,6 +66,7 @@ class MemoryFiles:
 
     files: dict[str, bytes] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
+    head: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, path: str) -> MemoryFile | None:
         real = self.real(path)
@@ -81,6 +83,9 @@ class MemoryFiles:
     def mark(self, path: str) -> object | None:
         found = self.read(path)
         return None if found is None else (len(found.data), sha(found.data))
+
+    def committed(self, path: str) -> str | None:
+        return blob_id(self.head[path]) if path in self.head else None
 
     def list(self, limit: int) -> list[str]:
         kept = (path for path in self.files if not any(paths.fold(part) in CLOSED for part in path.split("/")))

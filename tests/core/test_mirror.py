@@ -81,7 +81,7 @@ def test_a_document_changed_before_it_was_opened_is_unknown() -> None:
 
 def test_saving_and_closing_what_nobody_opened_is_said() -> None:
     mirror = Mirror()
-    assert mirror.saved(NAME, b"x\n") is False
+    assert mirror.saved(NAME, b"x\n", 1.0) is False
     assert mirror.unknown == {NAME}
     assert mirror.close(NAME) is False
     assert mirror.unknown == set()
@@ -91,13 +91,13 @@ def test_a_save_makes_the_disk_what_the_buffer_stands_on() -> None:
     mirror = opened("a\n", b"a\n")
     mirror.change(NAME, 2, [Edit("b", at(0, 0, 1))], 2.0)
     assert mirror.buffers[NAME].loaded == sha(b"a\n")
-    assert mirror.saved(NAME, b"b\n") is True
+    assert mirror.saved(NAME, b"b\n", 3.0) is True
     assert mirror.buffers[NAME].loaded == sha(b"b\n")
 
 
 def test_a_save_in_another_encoding_is_learnt() -> None:
     mirror = opened("ä\n", "ä\n".encode())
-    assert mirror.saved(NAME, b"\xef\xbb\xbf" + "ä\n".encode()) is True
+    assert mirror.saved(NAME, b"\xef\xbb\xbf" + "ä\n".encode(), 3.0) is True
     assert mirror.buffers[NAME].digest() == sha(b"\xef\xbb\xbf" + "ä\n".encode())
 
 

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from remit.core import diff
-from remit.core.codec import UTF8, Charset, charset_of_buffer, digest, digest_of, encode, same_text
+from remit.core.codec import UTF8, Charset, charset_of_buffer, decode_as_or, digest, digest_of, encode, same_text
 from remit.core.faults import Fault
 from remit.core.leaves import Frozen, agree, spliced
 from remit.core.model import ABSENT
+from remit.core.strokes import Strokes
 from remit.core.text import Edit, PositionEncoding, Text, frozen
 
 KNOWN = 200
@@ -28,6 +29,8 @@ class Held:
     lines: Frozen
     charset: Charset
     known: dict[str, Frozen]
+    strokes: Strokes
+    step: int
     _digest: str | None = None
     _others: set[str] = field(default_factory=set)
 
@@ -41,6 +44,7 @@ class Held:
         if self._digest is None:
             self._digest = digest_of(self.lines, self.charset)
             self.learn(self._digest, self.lines)
+            self.strokes.named(self._digest, self.step)
         return self._digest
 
     def is_named(self, name: str) -> bool:
@@ -52,6 +56,7 @@ class Held:
             return self.digest == name
         if known == self.lines:
             self._digest = name
+            self.strokes.named(name, self.step)
             return True
         self._others.add(name)
         return False
@@ -75,6 +80,7 @@ class Buffer:
     loaded: str = ABSENT
     trusted: bool = True
     changed_at: float = 0.0
+    strokes: Strokes = field(default_factory=Strokes, repr=False)
     _held: Held | None = field(default=None, repr=False)
     _known: dict[str, Frozen] = field(default_factory=dict, repr=False)
     _alike: tuple[str, Frozen] | None = field(default=None, repr=False)
@@ -85,7 +91,7 @@ class Buffer:
         if self.charset is None:
             return None
         if self._held is None:
-            self._held = Held(self.text.freeze(), self.charset, self._known)
+            self._held = Held(self.text.freeze(), self.charset, self._known, self.strokes, self.strokes.step)
         if self._sayable is None:
             try:
                 self._sayable = bool(self._held.digest)
@@ -109,7 +115,12 @@ class Buffer:
             there = text()
             # Its own lines where they agree: an editor gives a whole buffer one style of line ends.
             self._alike = (disk, (now if same_text(str(now), there) else grafted(now, there)).bare())
-        return alike(self._alike[1], now)
+        same = alike(self._alike[1], now)
+        if same:
+            if self.loaded != disk:
+                self.strokes.loaded(self.loaded, disk)
+            self.strokes.named(disk, self.strokes.step)
+        return same
 
     def edit(self, edit: Edit, encoding: PositionEncoding) -> None:
         """Make one change. WorldFault("bad_range")."""
@@ -125,6 +136,17 @@ class Buffer:
         if charset != self.charset:
             self.charset, self._known, self._sayable = charset, {}, None
         self._held = self._alike = None
+        self.stands_on(disk)
+
+    def stands_on(self, disk: bytes | None) -> None:
+        """Compare it once with what was read of the file, before anything is typed."""
+        if disk is not None:
+            self.holds(self.loaded, lambda: decode_as_or(disk, self.charset))
+
+
+def _is_wide(edit: Edit) -> bool:
+    """Does it write over more than one line?"""
+    return edit.range is None or edit.range.start.line != edit.range.end.line
 
 
 def _can_say(text: str, charset: Charset | None) -> bool:
@@ -171,6 +193,7 @@ class Mirror:
             loaded=ABSENT if disk is None else digest(disk),
             changed_at=now,
         )
+        buffer.stands_on(disk)
         self._keep(buffer, name)
         return buffer
 
@@ -203,17 +226,19 @@ class Mirror:
             return fault.message
         finally:
             buffer.version, buffer.changed_at = version, now
+            buffer.strokes.note(now, wide=len(edits) > 1 or any(map(_is_wide, edits)))
         if whole is not None:
             buffer.trusted = True
         return None
 
-    def saved(self, path: str, disk: bytes | None, name: str = "") -> bool:
+    def saved(self, path: str, disk: bytes | None, now: float, name: str = "") -> bool:
         """The client saved: what lies on disk now is what the buffer stands on. False for an unknown document."""
         buffer = self.documents.get(path, {}).get(name)
         if buffer is None:
             self.unknown.add(path)
             return False
         buffer.written(disk)
+        buffer.strokes.saved(now)
         return True
 
     def close(self, path: str, name: str = "") -> bool:

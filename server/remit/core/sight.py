@@ -49,6 +49,7 @@ class Reader(Protocol):
     def real(self, path: str) -> str: ...
     def mark(self, path: str) -> object | None: ...
     def list(self, limit: int) -> list[str]: ...
+    def committed(self, path: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,10 @@ class Sight:
         except Fault:
             return None
         return found.data if found else None
+
+    def committed(self, path: str) -> str | None:
+        """git's blob id of a file as HEAD has it; None where there is none, or no repository."""
+        return self.files.committed(path)
 
     # --- the parts of a look ------------------------------------------------------------------------------------------
 

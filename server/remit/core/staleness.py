@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from remit.core import codec, diff
+from remit.core import codec, diff, movers
 from remit.core.answers import StaleView
 from remit.core.codec import Charset
 from remit.core.faults import AgentFault, Fault, UserFault
@@ -49,6 +49,7 @@ def describe(turn: Turn, snapshot: Snapshot, binding: str, result: str | None) -
         current=snapshot.digest,
         origin=snapshot.source,
         diff=moved if len(moved) <= DIFF_LIMIT else moved[:DIFF_LIMIT] + "\n… (cut; read the file again)\n",
+        moved_by=movers.since(turn, snapshot, binding),
         line_ends_only=base is not None and base != snapshot.text and codec.same_text(base, snapshot.text),
         rebase=_rebase(base, snapshot, result),
     )
@@ -156,6 +157,7 @@ def _told(turn: Turn, move: Moved) -> StaleView:
         current=current,
         origin=move.snapshot.source,
         diff=said,
+        moved_by=movers.since(turn, move.snapshot, move.base),
         line_ends_only=line_ends_only,
         rebase=move.rebase,
     )

@@ -97,6 +97,7 @@ class Memory:
     client: str = ""
     can_edit: bool = False
     attached_at: float | None = None
+    saves: dict[str, str] = field(default_factory=dict)
     repeats: dict[str, tuple[str, int]] = field(default_factory=dict)
     proposals: Recall[str, Proposal] = field(default_factory=lambda: Recall(500))
     moved: Recall[tuple[str, Frozen], tuple[Span, ...]] = field(default_factory=lambda: Recall(200))
