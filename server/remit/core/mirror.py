@@ -61,6 +61,14 @@ class Held:
         self._others.add(name)
         return False
 
+    def check(self, name: str, lines: Frozen) -> None:
+        """Remember that these lines go by a name, if a save of them here would write just that."""
+        try:
+            if digest_of(lines, self.charset) == name:
+                self.learn(name, lines)
+        except Fault:
+            return
+
     def learn(self, name: str, lines: Frozen) -> None:
         """Remember which lines go by a name."""
         self.known.pop(name, None)
@@ -71,7 +79,11 @@ class Held:
 
 @dataclass(slots=True)
 class Buffer:
-    """One open document. `loaded` is the disk's digest when the buffer was last loaded from or saved to it."""
+    """One open document. `loaded` is the disk's digest when the buffer was last loaded from or saved to it.
+
+    `normalised`: the editor gave it one style of line ends when it loaded a file that has several, so that saving
+    changes lines that nobody edited.
+    """
 
     path: str
     text: Text
@@ -79,6 +91,7 @@ class Buffer:
     charset: Charset | None = UTF8
     loaded: str = ABSENT
     trusted: bool = True
+    normalised: bool = False
     changed_at: float = 0.0
     strokes: Strokes = field(default_factory=Strokes, repr=False)
     _held: Held | None = field(default=None, repr=False)
@@ -113,8 +126,10 @@ class Buffer:
         now = self.text.freeze()
         if self._alike is None or self._alike[0] != disk:
             there = text()
+            own = same_text(str(now), there)
             # Its own lines where they agree: an editor gives a whole buffer one style of line ends.
-            self._alike = (disk, (now if same_text(str(now), there) else grafted(now, there)).bare())
+            self._alike = (disk, (now if own else grafted(now, there)).bare())
+            self.normalised = str(now) != there if own else self.normalised
         same = alike(self._alike[1], now)
         if same:
             if self.loaded != disk:

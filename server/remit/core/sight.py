@@ -223,6 +223,7 @@ def _buffer(buffer: Buffer, disk: OnDisk, *, doubted: bool) -> Snapshot:
         disk.digest,
         clean=same,
         parted=disk.digest != buffer.loaded,
+        normalised=buffer.normalised,
         trusted=buffer.trusted and held is not None and not doubted,
     )
 

@@ -58,8 +58,9 @@ class Snapshot:
     """One file, frozen.
 
     `disk` is the digest on disk at the same moment; `clean` says that buffer and disk hold the same text, so that the
-    disk's digest is a second name of the buffer. `parted`: the disk moved under an open buffer. `trusted` is False
-    for a buffer whose text the client never told us.
+    disk's digest is a second name of the buffer. `parted`: the disk moved under an open buffer. `normalised`: saving
+    the buffer changes line ends of lines that nobody edited. `trusted` is False for a buffer whose text the client
+    never told us.
     """
 
     path: str
@@ -70,6 +71,7 @@ class Snapshot:
     disk: str = ABSENT
     clean: bool = True
     parted: bool = False
+    normalised: bool = False
     trusted: bool = True
     mode: int = 0o644
     links: int = 1

@@ -119,8 +119,7 @@ def _lines(turn: Turn, base: str, charset: Charset, now: Content) -> Frozen | No
     if before is None or not isinstance(now, Held):
         return None if before is None else frozen(before)
     made = grafted(now.lines, before)
-    if now.charset == charset:
-        now.learn(base, made)
+    now.check(base, made)
     return made
 
 
