@@ -260,16 +260,22 @@ def _new_text(wish: Wish, snapshot: Snapshot) -> tuple[str, str]:
 
 
 def _writable(snapshot: Snapshot, new: str) -> None:
-    bad = next((i for i, c in enumerate(new) if "\ud800" <= c <= "\udfff"), None) if not new.isascii() else None
-    if snapshot.charset.name == "opaque":
-        fresh = {c for span in diff.between(snapshot.text, new) for line in span.new for c in line if c > "\x7f"}
-        old = {c for span in diff.between(snapshot.text, new) for line in span.old for c in line}
-        if fresh - old:
+    """Refuse characters that cannot be written, or only by a guess. AgentFaults: invalid_unicode, unencodable."""
+    if new.isascii():
+        return
+    if (bad := next((i for i, c in enumerate(new) if "\ud800" <= c <= "\udfff"), None)) is not None:
+        raise AgentFault("invalid_unicode", f"Character {bad} of the new text is half a character.", offset=bad)
+    if not staleness.guessed(snapshot):
+        return
+    for span in diff.between(snapshot.text, new):
+        fresh = {c for line in span.new for c in line if c > "\x7f"} - {c for line in span.old for c in line}
+        if fresh:
             raise AgentFault(
                 "unencodable",
-                f"{snapshot.path} is in an encoding that is not known; only ASCII can be put into it.",
-                remedy="Write ASCII, or ask the human to save the file as UTF-8.",
+                f"{snapshot.path} is in an encoding that nobody knows; a new character could be the wrong byte.",
+                remedy="Use ASCII and characters of the lines you replace; or ask the human to save it as UTF-8, or to "
+                "open it in its encoding.",
                 path=snapshot.path,
+                encoding=snapshot.charset.name,
+                characters=[f"U+{ord(c):04X}" for c in sorted(fresh)[:10]],
             )
-    elif bad is not None:
-        raise AgentFault("invalid_unicode", f"Character {bad} of the new text is half a character.", offset=bad)
