@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from remit.core import asking, binding, codec, diff, patch, paths, place, plain, room, staleness
+from remit.core import asking, binding, codec, diff, patch, paths, plain, room, staleness
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
 from remit.core.binding import Wish
@@ -206,7 +206,7 @@ def _change(
     if wish.source is not None and there.digest != ABSENT:
         raise AgentFault("target_exists", f"{wish.path} exists already.", path=wish.path)
     if wish.op == "delete":
-        if wish.chunks and place.place(snapshot.text, wish.chunks).text:
+        if wish.chunks and wish.onto(snapshot.text, snapshot.charset).text:
             raise AgentFault("no_match", f"{target} holds more than the patch deletes.", remedy=staleness.REMEDY)
         return _deletion(snapshot, name, first)
     new, placed = _new_text(wish, snapshot)
@@ -248,13 +248,12 @@ def _hunks(old: str, new: str, name: str, first: int, placed: str, *, whole: boo
 
 
 def _new_text(wish: Wish, snapshot: Snapshot) -> tuple[str, str]:
+    result = wish.onto(snapshot.text, snapshot.charset)
     if wish.content is not None:
-        house = codec.eol_style(snapshot.text)
-        if house == "crlf" and codec.eol_style(wish.content) == "lf":
+        if codec.eol_style(snapshot.text) == "crlf" and codec.eol_style(result.text) == "lf":
             # The file's line ends are not the agent's to change by the way.
-            return wish.content.replace("\n", "\r\n"), "line_ends"
-        return wish.content, "exact"
-    result = wish.onto(snapshot.text)
+            return result.text.replace("\n", "\r\n"), "line_ends"
+        return result.text, "exact"
     rules = sorted({p.rule if p.rule != "offset" else f"offset({p.offset})" for p in result.placements} - {"exact"})
     return result.text, ", ".join(rules) or "exact"
 
