@@ -99,6 +99,8 @@ READ: dict[str, Any] = {
     "unsaved": True,
     "lineCount": 1,
     "lineEnds": "lf",
+    "encoding": "windows-1252",
+    "encodingNote": "A guess.",
     "writable": False,
     "partial": False,
 }

@@ -5,6 +5,8 @@ The fresh and the stale, the missing and the doubtful; what is asked for is `tes
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from desks import FILES, TEXT, change, refused_proposal, stale_view, whole
@@ -27,6 +29,36 @@ def result_of(bench: Bench, name: str, file: int = 0) -> str:
 
 
 # --- what is made -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", codec.MARKED, ids=lambda mark: mark.name)
+def test_a_byte_order_mark_may_be_quoted_and_stays_one(bench: Bench, mark: codec.Charset) -> None:
+    """git shows the mark in the first line of a diff, read_file does not; the file has one before and after."""
+    data, wanted = codec.encode("a\nb\n", mark), codec.encode("A\nb\n", mark)
+    bench.disk.files["src/m"] = data
+    diff = "--- a/src/m\n+++ b/src/m\n@@ -1,2 +1,2 @@\n-{}a\n+{}A\n b\n"
+    asked: list[dict[str, Any]] = [
+        {"patch": diff.format("\ufeff", "\ufeff")},
+        {"patch": diff.format("", "")},
+        {"patch": diff.format("", "\ufeff")},
+        {"patch": change("\ufeffa", "\ufeffA", "src/m")},
+        {"files": [{"path": "src/m", "content": "\ufeffA\nb\n"}]},
+        {"files": [{"path": "src/m", "content": "A\nb\n"}]},
+        {"edits": [{"path": "src/m", "search": "\ufeffa", "replace": "\ufeffA"}]},
+        {"edits": [{"path": "src/m", "search": "a", "replace": "A"}]},
+    ]
+    for one in asked:
+        answer = bench.call("propose_patch", **one, bases={"src/m": sha(data)})
+        assert answer["files"][0]["result"] == sha(wanted), one
+    gone = "--- a/src/m\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-\ufeffa\n-b\n"
+    assert bench.call("propose_patch", patch=gone, bases={"src/m": sha(data)})["files"][0]["op"] == "delete"
+
+
+def test_a_byte_order_mark_is_not_taken_away_by_the_way(bench: Bench) -> None:
+    data = codec.encode("a\nb\n", codec.MARKED[0])
+    bench.disk.files["src/m"] = data
+    edits = [{"path": "src/m", "search": "\ufeffa", "replace": "A"}]
+    assert refused_proposal(bench, "byte_order_mark", edits=edits, bases={"src/m": sha(data)})["path"] == "src/m"
 
 
 def test_a_full_blob_id_of_git_is_a_binding(bench: Bench) -> None:

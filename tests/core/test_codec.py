@@ -10,16 +10,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from remit.core.codec import (
+    OPAQUE,
     UTF8,
+    WINDOWS_1252,
     Charset,
     Decoded,
     blob_id,
     charset_of_buffer,
     decode,
+    decode_as,
     digest,
     encode,
     eol_style,
     same_text,
+    stray,
 )
 from remit.core.faults import AgentFault, OurFault
 
@@ -35,7 +39,7 @@ UTF16_BE = Charset("utf-16-be", b"\xfe\xff")
 @pytest.mark.parametrize(
     ("file", "charset", "old", "new"),
     [
-        ("EN-01/{}/shop.c", Charset("opaque"), "int qty = 1;", "int qty = 2;"),
+        ("EN-01/{}/shop.c", WINDOWS_1252, "int qty = 1;", "int qty = 2;"),
         ("EN-02/{}/cfg.ps1", UTF8_BOM, '$mode = "a"', '$mode = "b"'),
         ("EN-05/{}/m.psd1", UTF16_LE, "b = 2", "b = 3"),
         ("EN-06/{}/e.txt", UTF8, "x", "🍸"),
@@ -80,9 +84,25 @@ def test_digest_is_the_one_the_case_names(file: str) -> None:
 @example(b"\xff\xfe\x3d\xd8")
 @example(b"\xfe\xff\x00")
 @example(b"\xed\xa0\x80\xc0\x80\xf4\x90\x80\x80\x80")
+@example(b"\xef\x9e\x80\xff\xef\x9f\xbf")
 def test_any_bytes_come_back(data: bytes) -> None:
     decoded = decode(data)
     assert encode(decoded.text, decoded.charset) == data
+    decoded.text.encode()  # JSON can carry it
+
+
+@settings(max_examples=200)
+@given(st.binary(), st.sampled_from([OPAQUE, WINDOWS_1252]))
+@example(bytes(range(256)), WINDOWS_1252)
+@example(bytes(range(256)), OPAQUE)
+def test_a_guess_reads_any_bytes_and_writes_them_back(data: bytes, charset: Charset) -> None:
+    text = decode_as(data, charset)
+    text.encode()
+    assert encode(text, charset) == data
+
+
+def test_stray_bytes_are_counted() -> None:
+    assert (stray(decode(b"pr\xeat \xc3\xa9 \xff").text), stray("prêt")) == (2, 0)
 
 
 @settings(max_examples=200)
@@ -117,8 +137,13 @@ def fits(character: str, charset: Charset) -> bool:
         (b"\xff\xfea\x00", Decoded("a", UTF16_LE)),
         (b"\xfe\xff\x00a", Decoded("a", UTF16_BE)),
         (b"\xff\xfea\x00b", Decoded("a\x00b", Charset("opaque", b"\xff\xfe"))),
-        (b"\xef\xbb\xbfa\xff", Decoded("a\udcff", Charset("opaque", b"\xef\xbb\xbf"))),
-        (b"pr\xeat \xc3\xa9", Decoded("pr\udceat é", Charset("opaque"))),
+        (b"\xef\xbb\xbfa\xff", Decoded("a\uf7ff", Charset("opaque", b"\xef\xbb\xbf"))),
+        (b"pr\xeat \xc3\xa9", Decoded("pr\uf7eat é", OPAQUE)),
+        (b"pr\xeat \xef\x9f\xaa", Decoded("pr\uf7eat \uf7ef\uf79f\uf7aa", OPAQUE)),
+        ("\uf7ea".encode(), Decoded("\uf7ea", UTF8)),
+        (b"pr\xeat\0", Decoded("pr\uf7eat\0", OPAQUE)),
+        (b"pr\xeat \x80\x81", Decoded("prêt €\x81", WINDOWS_1252)),
+        (b"\xe2\x82", Decoded("â‚", WINDOWS_1252)),
     ],
 )
 def test_decode(data: bytes, decoded: Decoded) -> None:
@@ -133,7 +158,10 @@ def test_decode(data: bytes, decoded: Decoded) -> None:
         ("\x81", Charset("cp1252"), 0, "U+0081"),
         ("a\udc80", UTF16_LE, 1, "U+DC80"),
         ("a\udcff", UTF8, 1, "U+DCFF"),
-        ("\udcff\ud800", Charset("opaque"), 1, "U+D800"),
+        ("\uf7ff\ud800", OPAQUE, 1, "U+D800"),
+        ("a\udcff", OPAQUE, 1, "U+DCFF"),
+        ("€\x80", WINDOWS_1252, 1, "U+0080"),
+        ("ê日", WINDOWS_1252, 1, "U+65E5"),
     ],
 )
 def test_unencodable(text: str, charset: Charset, offset: int, character: str) -> None:
@@ -167,13 +195,14 @@ LATIN = b"pr\xeat \xa3 5\r\n"
         pytest.param("\ufeffa", b"\xef\xbb\xbfa", UTF8, id="mark left in the text"),
         pytest.param("\ufeffab", b"\xff\xfea\x00", Charset("utf-16-le"), id="mark left in the text, dirty"),
         pytest.param("ab", b"\xff\xfea\x00", UTF16_LE, id="UTF-16, dirty"),
-        pytest.param("prêt £ 5\n", LATIN, Charset("cp1252"), id="cp1252"),
-        pytest.param("\x81", b"\x81", Charset("latin-1"), id="not cp1252, so Latin-1"),
-        pytest.param("\x80", b"\x80", Charset("latin-1"), id="cp1252 reads it as another character"),
-        pytest.param("Ã©", "é".encode(), Charset("cp1252"), id="UTF-8 bytes opened as cp1252"),
-        pytest.param("prêt £ 6\n", LATIN, None, id="cp1252 or Latin-1, dirty"),
+        pytest.param("prêt £ 5\n", LATIN, WINDOWS_1252, id="windows-1252"),
+        pytest.param("\x81", b"\x81", WINDOWS_1252, id="a hole"),
+        pytest.param("\x80", b"\x80", Charset("latin-1"), id="windows-1252 reads it as another character"),
+        pytest.param("Ã©", "é".encode(), WINDOWS_1252, id="UTF-8 bytes opened as windows-1252"),
+        pytest.param("Ã© ê", "é ".encode() + b"\xea", WINDOWS_1252, id="a guess that the editor knows better"),
+        pytest.param("prêt £ 6\n", LATIN, None, id="windows-1252 or Latin-1, dirty"),
         pytest.param("pr\ufffdt \ufffd 5\r\n", LATIN, None, id="opened with replacement characters"),
-        pytest.param("pr\udceat \udca3 5\n", LATIN, Charset("opaque"), id="opaque"),
+        pytest.param("pr\uf7eat é\n", b"pr\xeat \xc3\xa9\n", OPAQUE, id="opaque"),
         pytest.param("\ufeffa", b"\xff\xfea", None, id="broken UTF-16"),
     ],
 )

@@ -325,7 +325,7 @@ def count(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> list[int]:
 
         return call
 
-    def encoded(leaf: leaves.Leaf, *arguments: str) -> bytes:
+    def encoded(leaf: leaves.Leaf, *arguments: Any) -> bytes:
         done[-1] += len(leaf.lines)
         return encode(leaf, *arguments)
 

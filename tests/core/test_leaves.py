@@ -161,10 +161,10 @@ def test_a_full_leaf_is_divided_and_an_emptied_one_goes() -> None:
 
 def test_a_leaf_is_encoded_once_until_it_changes() -> None:
     lines = Lines([f"{number}\n" for number in range(3 * LEAF)])
-    first = [leaf.encoded("utf-8", "strict") for leaf in lines.freeze().leaves]
+    first = [leaf.encoded("utf-8", str.encode) for leaf in lines.freeze().leaves]
     lines.splice(0, 1, ["é\n"])
-    second = [leaf.encoded("utf-8", "strict") for leaf in lines.freeze().leaves]
+    second = [leaf.encoded("utf-8", str.encode) for leaf in lines.freeze().leaves]
     assert second[0] == first[0].replace(b"0\n", "é\n".encode(), 1)
     assert [a is b for a, b in zip(first, second, strict=True)] == [False, True, True]
-    again = lines.freeze().leaves[0].encoded("utf-16-le", "strict")
+    again = lines.freeze().leaves[0].encoded("utf-16-le", lambda text: text.encode("utf-16-le"))
     assert again == "".join(lines.freeze()[:LEAF]).encode("utf-16-le")

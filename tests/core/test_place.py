@@ -3,56 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.core import lines
+from folders import CASES, NAMES, Proposed, Tree, proposals, told, tree
+from remit.core import codec, lines
+from remit.core.binding import Wish
 from remit.core.diff import unified
 from remit.core.faults import AgentFault
 from remit.core.patch import Chunk, FilePatch, parse
 from remit.core.place import Placement, Rule, Swap, place, replace, swap
 from remit.core.text import split_lines
-
-CASES = Path(__file__).parents[1] / "cases"
-FOLDERS = [f"{kind}-{number:02}" for kind, last in (("DP", 15), ("PL", 12)) for number in range(1, last + 1)]
-Tree = dict[str, bytes]
-
-# Our word where the case suggests another one for the same refusal.
-WORDS = {"binary_patch_unsupported": "binary_patch"}
-
-# The further inputs of a case: the refusal, or the files that change and their new bytes.
-VARIANTS: dict[str, str | Tree] = {
-    "DP-09/patch_two_hunks_overcount.diff": {"test.txt": b"red\ngreen2\nblue\ncyan2\ngrey\n"},
-    "DP-09/patch_undercount.diff": {"test.txt": b"red\ngreen\nblue2\ncyan\ngrey\n"},
-    "DP-09/patch_undercount_hides_change.diff": {"test.txt": b"red\ngreen\nblue2\ncyan\ngrey\n"},
-    "DP-12/wrap_fence.txt": {"app.py": b"a = 2\n"},
-    "DP-12/wrap_heredoc.txt": {"app.py": b"a = 2\n"},
-    "DP-12/wrap_indented.txt": "bad_patch_envelope",
-    "DP-12/wrap_json.txt": "bad_patch_envelope",
-    "DP-13/patch_git_binary.diff": "binary_patch",
-    "DP-14/patch_noprefix.diff": {"w/two.txt": b"2\n"},
-    "PL-03/patch_missing_anchor.apply_patch": "context_not_found",
-    "PL-04/patch_single_delete.diff": {"n.txt": b"one\ntwo\nthree\nfour\nfive\nseven\n"},
-    "PL-09/patch.diff": "target_exists",
-}
-
-
-def tree(folder: Path) -> Tree:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def text_of(raw: bytes) -> str:
-    return raw.decode(errors="surrogateescape")
-
-
-def bytes_of(text: str) -> bytes:
-    return text.encode(errors="surrogateescape")
 
 
 def carried_out(files: Sequence[FilePatch], before: Tree) -> tuple[Tree, dict[str, str]]:
@@ -64,10 +29,11 @@ def carried_out(files: Sequence[FilePatch], before: Tree) -> tuple[Tree, dict[st
             raise AgentFault("target_missing", "There is no such file.", path=source)
         if file.op in ("create", "rename") and file.path in before:
             raise AgentFault("target_exists", "The file exists.", path=file.path)
-        text = file.content if file.content is not None else place(text_of(before[source]), file.chunks).text
+        old = codec.decode(before.get(source, b""))
+        text = Wish(file.path, file.op, content=file.content, chunks=file.chunks).onto(old.text, old.charset).text
         after.pop(source, None)
         if file.op != "delete":
-            after[file.path] = bytes_of(text)
+            after[file.path] = codec.encode(text, old.charset)
         elif file.chunks:
             assert text == ""
         if file.mode:
@@ -75,49 +41,36 @@ def carried_out(files: Sequence[FilePatch], before: Tree) -> tuple[Tree, dict[st
     return after, modes
 
 
-def outcome(proposal: Path, before: Tree) -> str | tuple[Tree, dict[str, str]]:
-    raw = text_of(proposal.read_bytes())
+def outcome(proposed: Proposed) -> str | tuple[Tree, dict[str, str]]:
+    before, sent = proposed.before, proposed.params()
     try:
-        if proposal.suffix != ".json":
-            return carried_out(parse(raw).files, before)
-        edit: dict[str, str] = json.loads(raw)
-        text = replace(text_of(before[edit["path"]]), edit["search"], edit["replace"]).text
+        if "patch" in sent:
+            return carried_out(parse(sent["patch"]).files, before)
+        (edit,) = sent["edits"]
+        old = codec.decode(before[edit["path"]])
+        text = replace(old.text, edit["search"], edit["replace"]).text
     except AgentFault as fault:
         return fault.code
-    return before | {edit["path"]: bytes_of(text)}, {}
+    return before | {edit["path"]: codec.encode(text, old.charset)}, {}
 
 
-def case(name: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((CASES / name / "case.json").read_bytes())
-    return read
-
-
-@pytest.mark.parametrize("name", [*FOLDERS, "JR-01"])
-def test_case(name: str) -> None:
-    told, before = case(name), tree(CASES / name / "before")
-    assert {path: hashlib.sha256(raw).hexdigest() for path, raw in before.items()} == told["before_sha256"]
-    found = outcome(CASES / name / told["input"], before)
-    if told["expect"] == "reject":
-        assert found == WORDS.get(told["error_kind"], told["error_kind"])
+@pytest.mark.parametrize("proposed", [one for one in proposals() if one.wanted != "invalid_unicode"], ids=str)
+def test_case(proposed: Proposed) -> None:
+    found = outcome(proposed)
+    if isinstance(proposed.wanted, str):
+        assert found == proposed.wanted
     else:
-        modes = {path: f"100{mode[-3:]}" for path, mode in told.get("expected_mode", {}).items()}
         assert isinstance(found, tuple)
-        assert found[0] == tree(CASES / name / "expected")
-        assert modes.items() <= found[1].items()
+        assert found[0] == proposed.wanted
+        assert {path: f"100{mode:o}" for path, mode in proposed.modes.items()}.items() <= found[1].items()
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_variant(name: str) -> None:
-    before, wanted = tree(CASES / name.partition("/")[0] / "before"), VARIANTS[name]
-    found = outcome(CASES / name, before)
-    assert found == (wanted if isinstance(wanted, str) else (before | wanted, {}))
-
-
-def test_no_input_of_a_case_is_left_out() -> None:
-    inputs = {f"{name}/{path.name}" for name in FOLDERS for path in (CASES / name).iterdir() if path.is_file()} - {
-        f"{name}/case.json" for name in FOLDERS
-    }
-    assert inputs == {f"{name}/{case(name)['input']}" for name in FOLDERS} | VARIANTS.keys()
+@pytest.mark.parametrize("name", NAMES)
+def test_a_case_is_the_one_that_was_collected(name: str) -> None:
+    case = told(name)
+    for folder in ("before", "expected"):
+        digests = {path: hashlib.sha256(data).hexdigest() for path, data in tree(CASES / name / folder).items()}
+        assert digests == case.get(f"{folder}_sha256", {})
 
 
 def refusal(text: str, *chunks: Chunk, rules: Sequence[Rule] = ("exact", "offset", "line_ends")) -> AgentFault:

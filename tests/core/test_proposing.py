@@ -179,13 +179,39 @@ def test_half_a_character_is_refused_with_its_place(bench: Bench) -> None:
     assert refused_proposal(bench, "invalid_unicode", **whole("src/a", "ab\ud83d\n", sha(TEXT)))["offset"] == 2
 
 
-def test_only_ascii_goes_into_a_file_of_unknown_encoding(bench: Bench) -> None:
-    data = b"caf\xe9 \xff\xfe\n"
+@pytest.mark.parametrize("data", [b"caf\xe9 \xff\xfe\nb\n", b"caf\xe9 \xc3\xa9\nb\n", b"caf\xe9\0\nb\n"])
+def test_only_ascii_and_what_stands_there_goes_into_a_file_of_unknown_encoding(bench: Bench, data: bytes) -> None:
     bench.disk.files["src/old"] = data
-    text = codec.decode(data).text
-    assert refused_proposal(bench, "unencodable", **whole("src/old", text + "é\n", sha(data)))["path"] == "src/old"
-    name = bench.propose({"src/old": text + "plain\n"})
-    assert bench.session.peek().proposal(name).files[0].result == sha(data + b"plain\n")
+    text: str = bench.call("read_file", path="src/old")["text"]
+    first, rest = text.split("\n", 1)
+    e = text[3]
+    for new in (text + e + "\n", f"{first}\n{e}{rest}", first.replace(e, "\u00ea") + "\n" + rest):
+        told = refused_proposal(bench, "unencodable", **whole("src/old", new, sha(data)))
+        assert (told["path"], told["encoding"]) == ("src/old", codec.decode(data).charset.name)
+        assert "UTF-8" in str(told["remedy"])
+    for new, wanted in (
+        (text + "plain\n", data + b"plain\n"),
+        (f"{e} {first}\n{rest}", b"\xe9 " + data),
+        (rest, data.split(b"\n", 1)[1]),
+    ):
+        name = bench.propose({"src/old": new})
+        assert bench.session.peek().proposal(name).files[0].result == sha(wanted)
+
+
+def test_a_context_line_of_bytes_that_are_no_text_is_found_again(bench: Bench) -> None:
+    data = b"caf\xe9 \xc3\xa9\nb\n"
+    bench.disk.files["src/old"] = data
+    first = bench.call("read_file", path="src/old")["text"].split("\n")[0]
+    patch = f"*** Begin Patch\n*** Update File: src/old\n@@\n {first}\n-b\n+B\n*** End Patch\n"
+    name = bench.call("propose_patch", patch=patch, bases={"src/old": sha(data)})["proposalId"]
+    assert bench.session.peek().proposal(name).files[0].result == sha(b"caf\xe9 \xc3\xa9\nB\n")
+
+
+def test_an_editor_that_shows_the_text_of_a_legacy_file_proves_its_encoding(bench: Bench) -> None:
+    bench.disk.files["src/old"] = b"caf\xe9\n"
+    bench.open("src/old", "café\n")
+    name = bench.propose({"src/old": "café ü\n"})
+    assert bench.session.peek().proposal(name).files[0].result == sha(b"caf\xe9 \xfc\n")
 
 
 def test_what_a_legacy_encoding_cannot_hold_is_refused_with_its_place(bench: Bench) -> None:

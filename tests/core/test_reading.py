@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -37,11 +38,34 @@ def test_a_file_is_read_as_it_is_with_the_digest_to_bind_to(bench: Bench) -> Non
         "unsaved": False,
         "lineCount": 3,
         "lineEnds": "lf",
+        "encoding": "utf-8",
         "writable": True,
         "partial": False,
     }
     assert bench.call("read_file", path="src/dos")["lineEnds"] == "crlf"
     assert bench.call("read_file", path="other/c")["writable"] is False
+
+
+LATIN = b"pr\xeat \x80 5\r\nqty = 1\r\n"
+MIXED = b"pr\xeat \xc3\xa9\nqty = 1\n"
+
+
+def test_a_file_in_a_guessed_encoding_is_read_well_and_says_that_it_is_a_guess(bench: Bench) -> None:
+    bench.disk.files["src/old"] = LATIN
+    answer = bench.call("read_file", path="src/old")
+    assert (answer["text"], answer["encoding"]) == ("prêt € 5\r\nqty = 1\r\n", "windows-1252")
+    assert "guess" in answer["encodingNote"]
+    bench.open("src/old", "prêt € 5\nqty = 1\n")
+    answer = bench.call("read_file", path="src/old")
+    assert (answer["encoding"], "encodingNote" in answer) == ("windows-1252", False), "the editor's text proves it"
+
+
+def test_bytes_that_are_no_text_are_shown_so_that_json_can_carry_them(bench: Bench) -> None:
+    bench.disk.files["src/mixed"] = MIXED
+    answer = bench.call("read_file", path="src/mixed")
+    assert (answer["text"], answer["encoding"]) == ("pr\uf7eat é\nqty = 1\n", "opaque")
+    assert "1 bytes are no text" in answer["encodingNote"]
+    assert json.loads(json.dumps(answer, ensure_ascii=False).encode()) == answer
 
 
 def test_unsaved_text_is_read_and_said_to_be_unsaved(bench: Bench) -> None:

@@ -204,6 +204,15 @@ def test_a_rebase_is_a_new_proposal_on_the_present_text(bench: Bench) -> None:
     assert bench.disk.files["src/a"] == ("zero\n" + shouted(2, 5, 8)).encode()
 
 
+def test_a_rebase_reads_all_sides_by_the_same_guess() -> None:
+    bench = desk({"src/a": b"caf\xe9 1\nb\nc\nd\n"})
+    name = bench.propose({"src/a": "café 2\nb\nc\nd\n"})
+    now = b"caf\xe9 1\nb\nc\nd \xc3\xa9\n"
+    bench.disk.files["src/a"] = now
+    bench.accept(bench.act("rebase", name))
+    assert bench.disk.files["src/a"] == now.replace(b"1", b"2")
+
+
 def test_the_same_lines_on_both_sides_are_not_guessed(bench: Bench) -> None:
     bench.disk.files["src/a"] = TEXT.replace("line 5", "mine 5").encode()
     assert refused(bench, "conflict", "rebase", bench.offer("rebase", "P1")).data["lines"] == [5]

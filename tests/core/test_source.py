@@ -38,6 +38,15 @@ def test_a_valid_contract_has_a_value_and_the_places_of_its_parts() -> None:
     assert found.keys[("taskId",)].start == text.index('"taskId"')
 
 
+def test_a_text_that_was_only_guessed_at_is_no_contract_and_no_policy() -> None:
+    plain = contract_text(goal="cafe")
+    text = plain.replace("cafe", "café")
+    assert contract(text, guessed=True).problems[0].message == "This is not UTF-8 text: save the file as UTF-8."
+    assert contract(plain, guessed=True).value is not None
+    assert contract(text).value is not None
+    assert policy("# café\n", guessed=True).value is None and policy("# café\n").value is not None
+
+
 def test_a_place_that_is_not_there_is_that_of_what_it_would_be_in() -> None:
     text = contract_text()
     found = contract(text)

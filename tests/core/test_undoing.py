@@ -58,6 +58,14 @@ def test_a_change_on_disk_is_taken_back_and_a_later_save_stays() -> None:
     assert bench.disk.files["src/a"] == TEXT.replace("five", "FIVE").encode()
 
 
+def test_taking_back_reads_all_sides_by_the_same_guess() -> None:
+    bench = desk({"src/a": b"caf\xe9 1\nb\nc\nd\n"})
+    name = applied(bench, src__a="café 2\nb\nc\nd\n")
+    bench.disk.files["src/a"] = b"caf\xe9 2\nb\nc\nd \xc3\xa9\n"
+    undone(bench, name)
+    assert bench.disk.files["src/a"] == b"caf\xe9 1\nb\nc\nd \xc3\xa9\n"
+
+
 def test_lines_that_were_changed_again_are_not_taken_back() -> None:
     bench = desk({"src/a": TEXT})
     name = applied(bench, src__a=TEXT.replace("two", "TWO"))

@@ -39,14 +39,14 @@ def activate(turn: Turn, name: str) -> str:
     snapshot = turn.look(path)
     if not snapshot.trusted:
         staleness.demand_known(snapshot, snapshot.digest, UserFault)  # the human may be looking at another text
-    text = snapshot.text
+    text, guessed = snapshot.text, staleness.guessed(snapshot)
     if path == POLICY_PATH:
-        if (problems := source.policy(text).problems) or snapshot.origin == "absent":
+        if (problems := source.policy(text, guessed=guessed).problems) or snapshot.origin == "absent":
             raise UserFault("policy_invalid", _first(problems, path), path=path)
         approval = turn.approve(name, subject, shows(turn, path))
         turn.emit(e.PolicyActivated(policy=turn.keep(text.encode()), approval=approval))
         return "policy"
-    found = source.contract(text)
+    found = source.contract(text, guessed=guessed)
     if found.value is None:
         raise UserFault("contract_invalid", _first(found.problems, path), path=path)
     wider = excess(found.value, turn.policy())

@@ -129,6 +129,12 @@ class ReadResult(Model):
     unsaved: bool = Field(description="True when the editor holds text that is not on disk.")
     line_count: int
     line_ends: str
+    encoding: str = Field(
+        default="utf-8", description="`windows-1252` and `opaque` are guesses, and `encodingNote` says what follows."
+    )
+    encoding_note: str | None = Field(
+        default=None, description="What to know before changing text in a guessed encoding."
+    )
     writable: bool
     partial: bool = False
 

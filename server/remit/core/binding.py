@@ -9,12 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from remit.core import codec, place, staleness
+from remit.core.codec import Charset
 from remit.core.faults import AgentFault, Json
 from remit.core.model import ABSENT, fingerprint
 from remit.core.patch import Chunk
 from remit.core.place import Placed, Swap
 from remit.core.snapshot import Snapshot
 from remit.core.turn import Turn
+
+MARK = "\ufeff"
+"""The byte order mark as text."""
 
 REPEATS = 3
 """The third equal stale refusal in a row says stop and ask."""
@@ -33,8 +37,28 @@ class Wish:
     executable: bool | None = None
     old_blob: str | None = None
 
-    def onto(self, text: str) -> Placed:
-        """The new text from the old one. AgentFaults of placing."""
+    def onto(self, text: str, charset: Charset) -> Placed:
+        """The new text from the old one, both without the file's byte order mark, which a patch may quote.
+
+        AgentFaults: those of placing, byte_order_mark.
+        """
+        if not charset.bom or text.startswith(MARK):
+            return self._placed(text)
+        quoted = any(line.startswith(MARK) for chunk in self.chunks for line in chunk.old[:1])
+        if not quoted and not any(one.search.startswith(MARK) for one in self.swaps):
+            placed = self._placed(text)
+            return Placed(placed.text.removeprefix(MARK), placed.placements)
+        placed = self._placed(MARK + text)
+        if not placed.text.startswith(MARK) and self.op != "delete":
+            raise AgentFault(
+                "byte_order_mark",
+                f"The change takes the byte order mark (U+FEFF) of {self.path} away.",
+                remedy="Keep the mark on the first line, or leave it out of old and new lines: it stays as it is.",
+                path=self.path,
+            )
+        return Placed(placed.text.removeprefix(MARK), placed.placements)
+
+    def _placed(self, text: str) -> Placed:
         if self.content is not None:
             return Placed(self.content, ())
         return place.swap(text, self.swaps) if self.swaps else place.place(text, self.chunks)
@@ -88,7 +112,7 @@ def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str)
     base = staleness.base_text(turn, binding, snapshot.charset)
     if base is not None and wish.op != "delete":
         try:
-            result = wish.onto(base).text
+            result = wish.onto(base, snapshot.charset).text
         except AgentFault:
             result = None
     view = staleness.describe(turn, snapshot, binding, result)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,19 +24,21 @@ EolStyle = Literal["lf", "crlf", "cr", "mixed", "none"]
 class Charset:
     """How a file's text is written: after `bom`, in the codec `name`.
 
-    `name` is a Python codec in lower case ("utf-8", "utf-16-le", "cp1252", ...) or "opaque": bytes that are no text
-    we know. Opaque text is UTF-8 where it can be, and each other byte is a lone surrogate (PEP 383).
+    `name` is a Python codec in lower case ("utf-8", "utf-16-le", "latin-1", ...) or one of two that are ours, both
+    reversible for all bytes: "windows-1252" as browsers read it (https://encoding.spec.whatwg.org/windows-1252.html,
+    where Python's has five holes), and "opaque", for bytes that are no text we know: UTF-8 where it can be, and each
+    other byte XX the private character U+F7XX. A lone surrogate (PEP 383) would say the same, but no JSON can carry it.
     """
 
     name: str
     bom: bytes = b""
 
-    def codec(self) -> tuple[str, str]:
-        """Python's codec, and its way with what it cannot hold."""
-        return ("utf-8", "surrogateescape") if self.name == "opaque" else (self.name, "strict")
-
 
 UTF8 = Charset("utf-8")
+OPAQUE = Charset("opaque")
+WINDOWS_1252 = Charset("windows-1252")
+GUESSED = frozenset({OPAQUE.name, WINDOWS_1252.name})
+"""Charsets that nothing in a file's bytes proves."""
 
 # The marks we believe, and what follows them. Bytes that break their mark's promise are opaque after the mark.
 MARKED = (
@@ -43,8 +46,20 @@ MARKED = (
     Charset("utf-16-le", codecs.BOM_UTF16_LE),
     Charset("utf-16-be", codecs.BOM_UTF16_BE),
 )
-# What an editor may have been told about bytes that are not UTF-8. cp1252 first: it knows fewer bytes.
-LEGACY = (Charset("cp1252"), Charset("latin-1"))
+# What an editor may have been told about bytes that are not UTF-8. They differ in 0x80 to 0x9f only.
+LEGACY = (WINDOWS_1252, Charset("latin-1"))
+
+_1252 = "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in range(256))
+_TO_1252 = codecs.charmap_build(_1252)
+# One character of UTF-8 beyond ASCII: table 3-7 of the Unicode standard.
+_CHARACTER = re.compile(
+    rb"[\xc2-\xdf][\x80-\xbf]|(?:\xe0[\xa0-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]|\xed[\x80-\x9f])[\x80-\xbf]"
+    rb"|(?:\xf0[\x90-\xbf]|[\xf1-\xf3][\x80-\xbf]|\xf4[\x80-\x8f])[\x80-\xbf]{2}"
+)
+_STRAY = 0xF700
+# The characters that stand for stray bytes, when a file holds them as text of its own: each of their bytes is stray.
+_BORROWED = re.compile("[\uf780-\uf7ff]")
+_ESCAPED = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +77,19 @@ def decode(data: bytes) -> Decoded:
     text = _read(body, charset)
     if text is not None:
         return Decoded(text, charset)
-    return Decoded(body.decode("utf-8", "surrogateescape"), Charset("opaque", charset.bom))
+    if not charset.bom and b"\0" not in body and not _CHARACTER.search(body):
+        return Decoded(_from_1252(body), WINDOWS_1252)
+    return Decoded(_from_opaque(body), Charset(OPAQUE.name, charset.bom))
 
 
 def encode(text: str, charset: Charset) -> bytes:
     """The bytes that a save of `text` writes.
 
     Raises `AgentFault("unencodable")` with `offset` (code points from the start of `text`) and `character` ("U+20AC")
-    of the first character that `charset` cannot hold; lone surrogates only fit where "opaque" put them.
+    of the first character that `charset` cannot hold.
     """
-    name, errors = charset.codec()
     try:
-        return charset.bom + text.encode(name, errors)
+        return charset.bom + _write(text, charset)
     except UnicodeEncodeError as error:
         character = f"U+{ord(text[error.start]):04X}"
         raise AgentFault(
@@ -90,11 +106,10 @@ def encode(text: str, charset: Charset) -> bytes:
 
 def decode_as(data: bytes, charset: Charset) -> str:
     """The text that `encode` wrote as `data` in `charset`; OurFault("wrong_charset") for bytes it never wrote."""
-    name, errors = charset.codec()
-    try:
-        return data.removeprefix(charset.bom).decode(name, errors)
-    except UnicodeDecodeError as error:
-        raise OurFault("wrong_charset", f"Kept bytes are not {charset.name}.", charset=charset.name) from error
+    text = _read(data.removeprefix(charset.bom), charset)
+    if text is None:
+        raise OurFault("wrong_charset", f"Kept bytes are not {charset.name}.", charset=charset.name)
+    return text
 
 
 def decode_as_or(data: bytes, charset: Charset | None) -> str:
@@ -115,8 +130,8 @@ def charset_of_buffer(text: str, disk: bytes | None) -> Charset | None:
     if disk is None:
         return UTF8
     decoded = decode(disk)
-    opaque = decoded.charset.name == "opaque"
-    if decoded.charset.bom and text.startswith("\ufeff") and not opaque:
+    guessed = decoded.charset.name in GUESSED
+    if decoded.charset.bom and text.startswith("\ufeff") and not guessed:
         decoded = Decoded("\ufeff" + decoded.text, Charset(decoded.charset.name))
     if same_text(text, decoded.text):
         return decoded.charset
@@ -124,7 +139,7 @@ def charset_of_buffer(text: str, disk: bytes | None) -> Charset | None:
         read = _read(disk, charset)
         if read is not None and same_text(text, read):
             return charset
-    return None if opaque else decoded.charset
+    return None if guessed else decoded.charset
 
 
 def same_text(a: str, b: str) -> bool:
@@ -152,11 +167,10 @@ def digest_of(lines: Frozen, charset: Charset) -> str:
 
     Raises as `encode`.
     """
-    name, errors = charset.codec()
     hashed = hashlib.sha256(charset.bom)
     try:
         for leaf in lines.leaves:
-            hashed.update(leaf.encoded(name, errors))
+            hashed.update(leaf.encoded(charset.name, lambda text: _write(text, charset)))
     except (UnicodeEncodeError, LookupError):
         return digest(encode(str(lines), charset))
     return hashed.hexdigest()
@@ -168,12 +182,43 @@ def blob_id(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
+def stray(text: str) -> int:
+    """How many bytes of an opaque text are no characters; each is shown as U+F7XX."""
+    return len(_BORROWED.findall(text))
+
+
 def _read(data: bytes, charset: Charset) -> str | None:
     """The text of `data` (without a mark) in exactly this charset, or None when they do not fit."""
+    if charset.name == OPAQUE.name:
+        return _from_opaque(data)
+    if charset.name == WINDOWS_1252.name:
+        return _from_1252(data)
     try:
         return data.decode(charset.name)
     except UnicodeDecodeError:
         return None
+
+
+def _write(text: str, charset: Charset) -> bytes:
+    """The bytes without a mark. Raises UnicodeEncodeError, LookupError."""
+    if charset.name == OPAQUE.name:
+        _BORROWED.sub("x", text).encode()  # a lone surrogate of somebody's own has no byte here
+        return _BORROWED.sub(lambda found: chr(ord(found[0]) - _STRAY + 0xDC00), text).encode(
+            "utf-8", "surrogateescape"
+        )
+    if charset.name == WINDOWS_1252.name:
+        return codecs.charmap_encode(text, "strict", _TO_1252)[0]
+    return text.encode(charset.name)
+
+
+def _from_1252(data: bytes) -> str:
+    return codecs.charmap_decode(data, "strict", _1252)[0]
+
+
+def _from_opaque(data: bytes) -> str:
+    text = data.decode("utf-8", "surrogateescape")
+    text = _BORROWED.sub(lambda found: "".join(chr(_STRAY + byte) for byte in found[0].encode()), text)
+    return _ESCAPED.sub(lambda found: chr(_STRAY + ord(found[0]) - 0xDC00), text)
 
 
 def _with_lf(text: str) -> str:

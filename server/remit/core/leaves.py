@@ -30,10 +30,10 @@ class Leaf:
         self.owner = owner
         self._encoded: tuple[str, bytes] | None = None
 
-    def encoded(self, codec: str, errors: str) -> bytes:
-        """The lines as bytes, worked out once. UnicodeEncodeError where the codec cannot hold them."""
-        if self._encoded is None or self._encoded[0] != codec:
-            self._encoded = (codec, "".join(self.lines).encode(codec, errors))
+    def encoded(self, charset: str, write: Callable[[str], bytes]) -> bytes:
+        """The lines as bytes in a charset of that name, worked out once."""
+        if self._encoded is None or self._encoded[0] != charset:
+            self._encoded = (charset, write("".join(self.lines)))
         return self._encoded[1]
 
     def touch(self) -> None:

@@ -117,12 +117,13 @@ def _activations(turn: Turn) -> Iterator[Json]:
     known = {path for path in {*turn.files(), *turn.memory.mirror.buffers} if activating.is_contract(path)}
     in_force = {event.path: event.contract for _, event in turn.state.contracts.values()}
     for path in sorted({*known, *in_force, *_drafts(turn)}):
-        text = turn.glance(path).text
-        value = read_contract(text).value
+        there = turn.glance(path)
+        text, value = there.text, read_contract(there.text, guessed=staleness.guessed(there)).value
         if value is not None and (path not in in_force or turn.kept(in_force[path]).decode() != text):
             yield {"path": path, "task": value.task_id, "offer": activating.offer(turn, path)}
     snapshot = turn.glance(activating.POLICY_PATH)
-    if snapshot.origin != "absent" and read_policy(snapshot.text).value is not None:
+    readable = read_policy(snapshot.text, guessed=staleness.guessed(snapshot)).value is not None
+    if snapshot.origin != "absent" and readable:
         active = turn.state.policy
         if active is None or turn.kept(active).decode() != snapshot.text:
             yield {"path": activating.POLICY_PATH, "offer": activating.offer(turn, activating.POLICY_PATH)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from remit.core import activating, checking
+from remit.core import activating, checking, staleness
 from remit.core.contract import TaskContract
 from remit.core.finding import Doable, Finding, Severity, in_contract, region_of, short
 from remit.core.paths import Scope
@@ -26,7 +26,7 @@ def contracts(turn: Turn) -> Iterator[Finding]:
         snapshot = turn.glance(path)
         if snapshot.origin == "absent":
             continue
-        source = read_contract(snapshot.text)
+        source = read_contract(snapshot.text, guessed=staleness.guessed(snapshot))
         for problem in source.problems:
             yield _problem("contract-invalid", path, source.text, problem)
         if source.value is not None:
@@ -82,7 +82,7 @@ def policies(turn: Turn) -> Iterator[Finding]:
     snapshot = turn.glance(path)
     if snapshot.origin == "absent":
         return
-    source = read_policy(snapshot.text)
+    source = read_policy(snapshot.text, guessed=staleness.guessed(snapshot))
     for problem in source.problems:
         yield _problem("policy-invalid", path, source.text, problem)
     if source.problems:

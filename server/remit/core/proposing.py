@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from remit.core import asking, binding, codec, diff, patch, paths, place, plain, room, staleness
+from remit.core import asking, binding, codec, diff, patch, paths, plain, room, staleness
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
 from remit.core.binding import Wish
@@ -206,7 +206,7 @@ def _change(
     if wish.source is not None and there.digest != ABSENT:
         raise AgentFault("target_exists", f"{wish.path} exists already.", path=wish.path)
     if wish.op == "delete":
-        if wish.chunks and place.place(snapshot.text, wish.chunks).text:
+        if wish.chunks and wish.onto(snapshot.text, snapshot.charset).text:
             raise AgentFault("no_match", f"{target} holds more than the patch deletes.", remedy=staleness.REMEDY)
         return _deletion(snapshot, name, first)
     new, placed = _new_text(wish, snapshot)
@@ -248,28 +248,33 @@ def _hunks(old: str, new: str, name: str, first: int, placed: str, *, whole: boo
 
 
 def _new_text(wish: Wish, snapshot: Snapshot) -> tuple[str, str]:
+    result = wish.onto(snapshot.text, snapshot.charset)
     if wish.content is not None:
-        house = codec.eol_style(snapshot.text)
-        if house == "crlf" and codec.eol_style(wish.content) == "lf":
+        if codec.eol_style(snapshot.text) == "crlf" and codec.eol_style(result.text) == "lf":
             # The file's line ends are not the agent's to change by the way.
-            return wish.content.replace("\n", "\r\n"), "line_ends"
-        return wish.content, "exact"
-    result = wish.onto(snapshot.text)
+            return result.text.replace("\n", "\r\n"), "line_ends"
+        return result.text, "exact"
     rules = sorted({p.rule if p.rule != "offset" else f"offset({p.offset})" for p in result.placements} - {"exact"})
     return result.text, ", ".join(rules) or "exact"
 
 
 def _writable(snapshot: Snapshot, new: str) -> None:
-    bad = next((i for i, c in enumerate(new) if "\ud800" <= c <= "\udfff"), None) if not new.isascii() else None
-    if snapshot.charset.name == "opaque":
-        fresh = {c for span in diff.between(snapshot.text, new) for line in span.new for c in line if c > "\x7f"}
-        old = {c for span in diff.between(snapshot.text, new) for line in span.old for c in line}
-        if fresh - old:
+    """Refuse characters that cannot be written, or only by a guess. AgentFaults: invalid_unicode, unencodable."""
+    if new.isascii():
+        return
+    if (bad := next((i for i, c in enumerate(new) if "\ud800" <= c <= "\udfff"), None)) is not None:
+        raise AgentFault("invalid_unicode", f"Character {bad} of the new text is half a character.", offset=bad)
+    if not staleness.guessed(snapshot):
+        return
+    for span in diff.between(snapshot.text, new):
+        fresh = {c for line in span.new for c in line if c > "\x7f"} - {c for line in span.old for c in line}
+        if fresh:
             raise AgentFault(
                 "unencodable",
-                f"{snapshot.path} is in an encoding that is not known; only ASCII can be put into it.",
-                remedy="Write ASCII, or ask the human to save the file as UTF-8.",
+                f"{snapshot.path} is in an encoding that nobody knows; a new character could be the wrong byte.",
+                remedy="Use ASCII and characters of the lines you replace; or ask the human to save it as UTF-8, or to "
+                "open it in its encoding.",
                 path=snapshot.path,
+                encoding=snapshot.charset.name,
+                characters=[f"U+{ord(c):04X}" for c in sorted(fresh)[:10]],
             )
-    elif bad is not None:
-        raise AgentFault("invalid_unicode", f"Character {bad} of the new text is half a character.", offset=bad)

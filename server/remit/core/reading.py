@@ -19,6 +19,7 @@ from remit.core.answers import (
 from remit.core.faults import AgentFault
 from remit.core.permission import Allow, Ask, may_write, rights
 from remit.core.requests import ListParams, ReadParams
+from remit.core.snapshot import Snapshot
 from remit.core.state import ProposalEntry
 from remit.core.text import split_lines
 from remit.core.turn import Turn
@@ -121,9 +122,23 @@ def read_file(turn: Turn, agent: str, task: str | None, params: ReadParams) -> R
         unsaved=not snapshot.clean,
         line_count=len(lines),
         line_ends=codec.eol_style(snapshot.text),
+        encoding=snapshot.charset.name,
+        encoding_note=_encoding_note(snapshot),
         writable=_writable(turn, task, snapshot.path),
         partial=len(part) != len(lines),
     )
+
+
+def _encoding_note(snapshot: Snapshot) -> str | None:
+    """What an agent must know of an encoding that is a guess."""
+    if snapshot.charset.name == codec.OPAQUE.name:
+        return (
+            f"The encoding is not known. {codec.stray(snapshot.text)} bytes are no text: each byte XX stands here as "
+            "the character U+F7XX. Send those back as they are where a line stays or is replaced, and add only ASCII."
+        )
+    if staleness.guessed(snapshot):
+        return "A guess: the bytes are not UTF-8. Add only ASCII, and characters of the lines you replace."
+    return None
 
 
 # --- proposals --------------------------------------------------------------------------------------------------------

@@ -183,8 +183,9 @@ def _kept(turn: Turn, file: FileChange, chosen: Collection[str]) -> FileChange:
 def _rebased(turn: Turn, file: FileChange, name: str, first: int) -> FileChange:
     snapshot = turn.look(file.origin)
     staleness.demand_known(snapshot, snapshot.digest, UserFault)
-    base = staleness.base_text(turn, file.base, file.encoding())
-    result = staleness.result_text(turn, file)
+    charset = staleness.shared_charset(file, snapshot)
+    base = staleness.base_text(turn, file.base, charset)
+    result = staleness.result_text(turn, file, charset)
     if snapshot.is_named(file.base):
         spans = tuple(hunk.span() for hunk in file.hunks)
         return file.model_copy(update={"hunks": hunks_of(name, spans, first)})

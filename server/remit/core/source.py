@@ -27,7 +27,8 @@ __all__ = ["Problem", "Source", "Span", "contract", "policy"]
 V = TypeVar("V", bound=Model)
 
 _HALF = re.compile("[\ud800-\udfff]")
-"""Half a character: bytes of another encoding, or a client's broken text. No JSON or TOML can hold it."""
+"""Half a character: a client's broken text. No JSON or TOML can hold it."""
+_BEYOND = re.compile("[^\x00-\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +50,26 @@ class Source(Generic[V]):
 
 
 @lru_cache(maxsize=64)
-def contract(text: str) -> Source[TaskContract]:
-    """The contract that a JSON text is, or what is wrong with it and where."""
-    return _read(text, TaskContract, read_json, _contract_problems)
+def contract(text: str, *, guessed: bool = False) -> Source[TaskContract]:
+    """The contract that a JSON text is, or what is wrong with it and where. `guessed`: nobody knows its encoding."""
+    return _read(text, guessed, TaskContract, read_json, _contract_problems)
 
 
 @lru_cache(maxsize=16)
-def policy(text: str) -> Source[Policy]:
-    """The policy that a TOML text is, or what is wrong with it and where."""
-    return _read(text, Policy, read_toml, _policy_problems)
+def policy(text: str, *, guessed: bool = False) -> Source[Policy]:
+    """The policy that a TOML text is, or what is wrong with it and where. `guessed`: nobody knows its encoding."""
+    return _read(text, guessed, Policy, read_toml, _policy_problems)
 
 
 def _read(
-    text: str, model: type[V], parse: Callable[[str], Tree], more: Callable[[V, Tree], Iterator[Problem]]
+    text: str,
+    guessed: bool,
+    model: type[V],
+    parse: Callable[[str], Tree],
+    more: Callable[[V, Tree], Iterator[Problem]],
 ) -> Source[V]:
-    if (half := _HALF.search(text)) is not None:
-        problem = Problem("This is not UTF-8 text: save the file as UTF-8.", Span(half.start(), half.end()))
+    if (bad := (_BEYOND if guessed else _HALF).search(text)) is not None:
+        problem = Problem("This is not UTF-8 text: save the file as UTF-8.", Span(bad.start(), bad.end()))
         return Source(text, None, (problem,))
     tree = parse(text)
     value: V | None = None

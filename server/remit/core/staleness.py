@@ -162,10 +162,26 @@ def _told(turn: Turn, move: Moved) -> StaleView:
     )
 
 
-def result_text(turn: Turn, file: FileChange) -> str | None:
+def result_text(turn: Turn, file: FileChange, charset: Charset | None = None) -> str | None:
     if file.result == ABSENT:
         return None
-    return codec.decode_as(turn.kept(file.result), file.encoding())
+    return codec.decode_as(turn.kept(file.result), charset or file.encoding())
+
+
+def guessed(snapshot: Snapshot) -> bool:
+    """Whether nothing proves how this text is written: not its bytes, and no editor that has it open."""
+    name = snapshot.charset.name
+    return name == codec.OPAQUE.name or (name in codec.GUESSED and snapshot.origin != "buffer")
+
+
+def shared_charset(file: FileChange, snapshot: Snapshot) -> Charset:
+    """How to read a change's own contents so that its lines can be merged into what is there now.
+
+    A guess reads any bytes, and differently for other bytes: two guesses in one merge would write what nobody wrote.
+    """
+    own, now = file.encoding(), snapshot.charset
+    both = own.name in codec.GUESSED and now.name in codec.GUESSED
+    return now if both or now.name == codec.OPAQUE.name else own
 
 
 def is_fresh(turn: Turn, proposal: Proposal) -> bool:

@@ -100,8 +100,9 @@ def _back(turn: Turn, file: FileChange, name: str, first: int) -> FileChange | N
 
 
 def _merged(turn: Turn, snapshot: Snapshot, file: FileChange) -> str:
-    before = staleness.base_text(turn, file.base, file.encoding())
-    after = staleness.result_text(turn, file)
+    charset = staleness.shared_charset(file, snapshot)
+    before = staleness.base_text(turn, file.base, charset)
+    after = staleness.result_text(turn, file, charset)
     if before is None or after is None or snapshot.origin == "absent":
         raise _conflict(file.path, "the file is gone")
     merged = diff.merge(after, snapshot.text, before)

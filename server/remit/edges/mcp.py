@@ -169,9 +169,11 @@ def _header(read: Mapping[str, Json]) -> str:
         f"digest {read['digest']}",
         f"origin {read['origin']}{version}{', unsaved' if read.get('unsaved') else ''}",
         f"{read['lineCount']} lines ({read['lineEnds']}){', this is a part' if read.get('partial') else ''}",
+        *([f"encoding {encoding}"] if (encoding := read.get("encoding", "utf-8")) != "utf-8" else []),
         "writable" if read.get("writable") else "read-only for you",
     ]
-    return f"[{'; '.join(facts)}] The text begins on the next line."
+    note = f" {read['encodingNote']}" if read.get("encodingNote") else ""
+    return f"[{'; '.join(facts)}]{note} The text begins on the next line."
 
 
 def _proposal(proposed: Mapping[str, Json]) -> str:
