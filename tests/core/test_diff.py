@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.core import diff, slide
 from remit.core.diff import Conflict, Merged, Region, Span, apply, between, joins, merge, spans, unified
 from remit.core.faults import OurFault
 from remit.core.text import split_lines
@@ -38,6 +39,18 @@ def test_spans_are_in_order_apart_and_without_common_ends(old: str, new: str) ->
         assert span.old[-1:] != span.new[-1:]
     for one, two in pairwise(found):
         assert two.old_start - one.old_end == two.new_start - one.new_start - len(one.new) > 0
+
+
+@given(texts, texts, texts, st.integers(3, 6))
+def test_the_ends_that_are_equal_make_no_difference(old: str, new: str, end: str, room: int) -> None:
+    """A text is compared from the first to the last difference, with room: as if all of it were."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(diff, "ROOM", room)
+        patch.setattr(slide, "REACH", max(0, room - 2))
+        patch.setattr(slide, "BLANKS", 1)
+        patch.setattr(diff, "_anew", lambda *_: False)
+        one, two = end + "\n" * 9 + old + end, end + "\n" * 9 + new + end
+        assert between(one, two) == spans(split_lines(one), split_lines(two))
 
 
 def test_only_what_was_edited_is_told() -> None:
@@ -209,6 +222,58 @@ def test_merge_by_example() -> None:
     assert merge(base, "a\nB\nc\nd\ne\n", "a\nb\nC\nd\ne\n") == Conflict((Region(1, "b\nc\n", "B\nc\n", "b\nC\n"),))
     assert merge(base, "a\nx\nb\nc\nd\ne\n", "a\ny\nb\nc\nd\ne\n") == Conflict((Region(1, "", "x\n", "y\n"),))
     assert merge("a", "a\nb", "a\nc") == Conflict((Region(0, "a", "a\nb", "a\nc"),))
+
+
+def edit(chance: random.Random, lines: list[str], fresh: Sequence[str]) -> str:
+    lines = list(lines)
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(lines))
+        lines[place : place + chance.choice((0, 1, 1))] = chance.choice(([], [chance.choice(fresh)]))
+    return "".join(lines)
+
+
+def merge_file(folder: Path, base: str, ours: str, theirs: str) -> tuple[int, str]:
+    """How many conflicts git has, and the text it makes."""
+    for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+        (folder / name).write_bytes(text.encode())
+    command = ["git", "merge-file", "-p", "-q", "ours", "base", "theirs"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    return done.returncode, done.stdout.decode()
+
+
+def test_git_merges_alike(tmp_path: Path) -> None:
+    """Where no line comes twice, git has the same text or conflicts too; edits that touch are one for both."""
+    joined = 0
+    for seed in range(150):
+        chance = random.Random(seed)
+        lines = [f"line {number}\n" for number in range(30)]
+        base, (ours, theirs) = "".join(lines), (edit(chance, lines, ["new 1\n", "new 2\n"]) for _ in range(2))
+        conflicts, text = merge_file(tmp_path, base, ours, theirs)
+        merged = merge(base, ours, theirs)
+        if isinstance(merged, Merged):
+            assert (conflicts, text) == (0, merged.text)
+            joined += 1
+        else:
+            assert 0 < conflicts <= len(merged.regions)  # git joins those that stand three lines apart or closer
+    assert 30 < joined < 120
+
+
+def test_lines_that_repeat_merge_as_git_merges_them(tmp_path: Path) -> None:
+    """Git may tell the changes in another way then, and so conflict elsewhere; but never make another text."""
+    unlike = joined = 0
+    for seed in range(150):
+        chance = random.Random(seed)
+        few = ["a\n", "}\n", "\n", "  x\n", "  y\n", "f {\n"]
+        lines = chance.choices(few, k=40)
+        base, (ours, theirs) = "".join(lines), (edit(chance, lines, few) for _ in range(2))
+        conflicts, text = merge_file(tmp_path, base, ours, theirs)
+        merged = merge(base, ours, theirs)
+        unlike += isinstance(merged, Merged) is not (conflicts == 0)
+        if isinstance(merged, Merged) and not conflicts:
+            assert text == merged.text
+            joined += 1
+    assert joined >= 50
+    assert unlike <= 8
 
 
 GIT = [

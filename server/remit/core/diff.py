@@ -18,13 +18,14 @@ from typing import Literal
 
 from remit.core.align import Block, blocks, tokens
 from remit.core.faults import OurFault
-from remit.core.slide import slide
+from remit.core.slide import BLANKS, REACH, slide
 from remit.core.text import split_lines
 from remit.core.tidy import tidy
 
 # Where both texts share fewer than one in so many of the lines that say something, one was written anew: one change
 # that is read from top to bottom, not shreds of it around the lines that happen to be alike.
 ANEW = 20
+ROOM = REACH + BLANKS + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,27 @@ def between(old: str, new: str) -> tuple[Span, ...]:
     As `git diff --histogram` tells it, but for long stretches that share little: there the least change is told, or
     (see `ANEW`) one change of everything.
     """
-    return () if old == new else spans(split_lines(old), split_lines(new))
+    if old == new:
+        return ()
+    # The ends that are equal need not be split, but for some lines beside the change, where it may come to rest.
+    head = old.rfind("\n", 0, _common(old, new)) + 1
+    tail = _common_end(old, new, head)
+    head, stop = _up(old, head), _down(old, len(old) - tail)
+    if len(old) < 2 * (stop - head):
+        return spans(split_lines(old), split_lines(new))
+    first = len(split_lines(old[:head])) if "\r" in old else old.count("\n", 0, head)
+    found = _told(split_lines(old[head:stop]), split_lines(new[head : len(new) - len(old) + stop]))
+    return tuple(replace(span, old_start=first + span.old_start, new_start=first + span.new_start) for span in found)
 
 
 def spans(old: Sequence[str], new: Sequence[str]) -> tuple[Span, ...]:
     """`between` for lines that are already split (anywhere: a line here is any string)."""
+    return _told(old, new, all_of_it=True)
+
+
+def _told(old: Sequence[str], new: Sequence[str], all_of_it: bool = False) -> tuple[Span, ...]:
     head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    tail = _common_end(old, new, head)
     mid_old, mid_new = old[head : len(old) - tail], new[head : len(new) - tail]
     if not mid_old and not mid_new:
         return ()
@@ -82,7 +97,7 @@ def spans(old: Sequence[str], new: Sequence[str]) -> tuple[Span, ...]:
     if mid_old and mid_new:
         one, two = tokens(mid_old, mid_new)
         found = [Block(head + i, n, head + j, m) for i, n, j, m in tidy(one, two, list(blocks(one, two)))]
-    if len(found) > 1 and _anew(old, new, found):
+    if all_of_it and len(found) > 1 and _anew(old, new, found):
         found = [whole]
     return tuple(Span(i, tuple(old[i : i + n]), j, tuple(new[j : j + m])) for i, n, j, m in slide(old, new, found))
 
@@ -166,6 +181,32 @@ def _common(one: Sequence[str], two: Sequence[str]) -> int:
         else:
             high = middle - 1
     return low
+
+
+def _common_end(one: Sequence[str], two: Sequence[str], head: int) -> int:
+    """How many last items are equal, the first `head` ones left out."""
+    first, second = len(one), len(two)
+    low, high = 0, min(first, second) - head
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[first - middle : first - low] == two[second - middle : second - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _up(text: str, at: int) -> int:
+    """The start of a line so far above that no change at `at` looks beyond it."""
+    for _ in range(ROOM):
+        at = text.rfind("\n", 0, max(0, at - 1)) + 1
+    return at
+
+
+def _down(text: str, at: int) -> int:
+    for _ in range(ROOM):
+        at = text.find("\n", at) + 1 or len(text)
+    return at
 
 
 def _anew(old: Sequence[str], new: Sequence[str], found: Sequence[Block]) -> bool:
