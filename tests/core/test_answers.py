@@ -46,6 +46,7 @@ STALE: dict[str, Any] = {
     "diff": "",
     "lineEndsOnly": False,
     "rebase": "not_possible",
+    "conflicts": [],
 }
 RUN: dict[str, Any] = {
     "runId": "r1",
@@ -108,6 +109,7 @@ PROPOSAL: dict[str, Any] = {
     "settled": False,
     "hunks": [HUNK],
     "replacedBy": ["p2"],
+    "replacements": [],
     "stale": [STALE],
     "decisions": ["d1"],
     "reason": "",

@@ -28,7 +28,7 @@ from remit.core.state import State
 from remit.core.text import split_lines
 
 Act = Literal[
-    "activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "amend", "undo", "decide", "runCheck"
+    "activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "amend", "undo", "decide", "runCheck", "seen"
 ]
 
 

@@ -24,6 +24,7 @@ LENSES = frozenset(
     {
         "patch-pending",
         "patch-stale",
+        "applied-not-reviewed",
         "contract-not-active",
         "contract-changed",
         "policy-changed",
@@ -115,11 +116,13 @@ class View:
 
     def actions(self, path: str, where: types.Range) -> list[types.CodeAction]:
         """Everything that can be done about what is at a place."""
-        out = []
+        shown: list[tuple[Doable, types.Diagnostic]] = []
         for found in self.at(path):
             diagnostic = self.diagnostics([found])[0]
             if convert.overlaps(diagnostic.range, where):
-                out += [self._action(one, diagnostic, path) for one in found.doable]
+                shown += [(one, diagnostic) for one in found.doable]
+        offers = self.session.offers(one for one, _ in shown)
+        out = [self._action(one, offer, at, path) for (one, at), offer in zip(shown, offers, strict=True)]
         return out + self._taking_back(path)
 
     def _taking_back(self, path: str) -> list[types.CodeAction]:
@@ -134,26 +137,23 @@ class View:
         kind = types.CodeActionKind.Source
         return [types.CodeAction(title=doable.title, kind=kind, command=convert.to_command(doable, offer))]
 
-    def _action(self, doable: Doable, diagnostic: types.Diagnostic, path: str) -> types.CodeAction:
+    def _action(self, doable: Doable, offer: str, diagnostic: types.Diagnostic, path: str) -> types.CodeAction:
         spot = convert.to_range(doable.edit[0], self.text(path), self.encoding) if doable.edit else None
-        uri = self.uris.to_uri(path)
-        return convert.to_code_action(doable, self.session.offer(doable), diagnostic, uri, spot)
+        return convert.to_code_action(doable, offer, diagnostic, self.uris.to_uri(path), spot)
 
     def lenses(self, path: str) -> list[types.CodeLens]:
-        out, seen = [], set[tuple[int, str, str]]()
+        """The same above the lines, each once a line."""
+        shown: dict[tuple[int, str, str], tuple[Doable, types.Range]] = {}
         for found in self.at(path):
-            if found.code not in LENSES:
-                continue
-            where = convert.to_range(found.region, self.text(path), self.encoding)
-            for doable in found.doable:
-                key = (where.start.line, doable.title, doable.target)
-                if key not in seen:
-                    seen.add(key)
-                    out.append(types.CodeLens(range=where, command=self._command(doable)))
-        return out
-
-    def _command(self, doable: Doable) -> types.Command:
-        return convert.to_command(doable, self.session.offer(doable))
+            if found.code in LENSES:
+                where = convert.to_range(found.region, self.text(path), self.encoding)
+                for doable in found.doable:
+                    shown.setdefault((where.start.line, doable.title, doable.target), (doable, where))
+        offers = self.session.offers(doable for doable, _ in shown.values())
+        return [
+            types.CodeLens(range=where, command=convert.to_command(doable, offer))
+            for (doable, where), offer in zip(shown.values(), offers, strict=True)
+        ]
 
     def hover(self, path: str, position: types.Position) -> types.Hover | None:
         """The hunks and decisions at a line, with what they would change."""
