@@ -85,6 +85,7 @@ TASK: dict[str, Any] = {
     "checks": [CHECK],
     "network": "disabled",
     "delivery": "local_files",
+    "review": "before",
     "commitAllowed": False,
     "contractPath": "t.contract.json",
     "contractDigest": DIGEST,

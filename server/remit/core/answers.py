@@ -101,6 +101,9 @@ class TaskView(Model):
     checks: tuple[CheckView, ...]
     network: str
     delivery: str
+    review: Literal["before", "after"] = Field(
+        default="before", description="after: what policy lets be is applied at once; the answer to a proposal says so."
+    )
     commit_allowed: bool
     contract_path: str
     contract_digest: Digest

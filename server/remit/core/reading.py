@@ -61,6 +61,7 @@ def task_view(turn: Turn, task: str) -> TaskView:
         checks=checking.views(turn, task),
         network=value.network,
         delivery=value.delivery,
+        review=value.review if policy.review.after else "before",
         commit_allowed=value.commit_allowed and policy.limits.commit_allowed,
         contract_path=active.path,
         contract_digest=active.contract,

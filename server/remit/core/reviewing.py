@@ -18,7 +18,8 @@ from remit.core.turn import Act, Subject, Turn
 
 def shows(turn: Turn, entry: ProposalEntry, act: Act, hunk: str = "") -> dict[str, Json]:
     """Everything that showing a proposal for an answer shows: it, what it is held to, and where the text has moved,
-    what it is on the present one. A no is to the proposal, wherever its lines are."""
+    what it is on the present one. A no is to the proposal, wherever its lines are; a rebase applies nothing, and what
+    it makes is looked at anew."""
     task = entry.outline.task
     active = turn.state.contracts.get(task)
     held: dict[str, Json] = {
@@ -26,7 +27,7 @@ def shows(turn: Turn, entry: ProposalEntry, act: Act, hunk: str = "") -> dict[st
         "contract": active[1].contract if active else None,
         "policy": turn.policy_digest(),
     }
-    if act in ("reject", "rejectHunk"):
+    if act in ("reject", "rejectHunk", "rebase"):
         return held
     there = rebasing.present(turn, turn.proposal(entry.outline.proposal), hunk)
     return {**held, "present": there} if there else held

@@ -12,7 +12,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from remit.core import diff, undoing
+from remit.core import diff, rebasing, undoing
 from remit.core.finding import Doable, Finding
 from remit.core.plain import visible
 from remit.core.text import Text
@@ -37,6 +37,9 @@ LENSES = frozenset(
     }
 )
 """The findings that carry their answers as lenses, besides as code actions."""
+
+CLASHES = 5
+"""Conflicts of which a hover shows the other side."""
 
 SHOWN = 400
 """Lines of a hunk that a hover shows."""
@@ -171,9 +174,14 @@ class View:
         name, hunk_id = data.get("proposal"), data.get("hunk")
         if not isinstance(name, str) or not isinstance(hunk_id, str):
             return f"**Remit** {_escaped(found.message)}"
-        proposal = self.session.peek().proposal(name)
+        turn = self.session.peek()
+        proposal = turn.proposal(name)
         pair = proposal.hunk(hunk_id)
         body = "" if pair is None else _fenced(_hunk_diff(pair[1].span()))
+        if data.get("shown") == "conflict":
+            clashes = (clash for one in rebasing.shown(turn, proposal) for clash in one.clashes)
+            theirs = [_hunk_diff(diff.Span(0, clash.base, 0, clash.present)) for clash in clashes][:CLASHES]
+            body += "\n\nBut since then:\n\n" + "\n\n".join(map(_fenced, theirs))
         note = f"\n\n{_quoted(proposal.note)}" if proposal.note else ""
         return f"**Remit** {_escaped(found.message)}{note}\n\n{body}"
 
