@@ -47,6 +47,7 @@ STALE: dict[str, Any] = {
     "movedBy": [{"who": "proposal", "proposal": "P1", "agent": "codex"}, {"who": "user"}],
     "lineEndsOnly": False,
     "rebase": "not_possible",
+    "conflicts": [],
 }
 RUN: dict[str, Any] = {
     "runId": "r1",
@@ -85,6 +86,7 @@ TASK: dict[str, Any] = {
     "checks": [CHECK],
     "network": "disabled",
     "delivery": "local_files",
+    "review": "before",
     "commitAllowed": False,
     "contractPath": "t.contract.json",
     "contractDigest": DIGEST,
@@ -111,6 +113,7 @@ PROPOSAL: dict[str, Any] = {
     "settled": False,
     "hunks": [HUNK],
     "replacedBy": ["p2"],
+    "replacements": [],
     "stale": [STALE],
     "decisions": ["d1"],
     "reason": "",

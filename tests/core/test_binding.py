@@ -101,6 +101,8 @@ def test_a_stale_change_is_told_whether_a_rebase_would_do(bench: Bench, read: bo
     view = stale_view(refused_proposal(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base}))
     assert view["rebase"] == rebase
     assert bool(view["diff"]) == read
+    both = {"baseLine": 2, "base": ["two\n"], "line": 2, "present": ["TWO and a half\n"], "proposed": ["TWO\n"]}
+    assert view["conflicts"] == ([{**both, "cut": False}] if rebase == "conflict" else [])
 
 
 def test_line_ends_alone_are_named(bench: Bench) -> None:

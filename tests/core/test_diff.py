@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.core import diff, slide
-from remit.core.diff import Conflict, Merged, Region, Span, apply, between, joins, merge, spans, unified
+from remit.core.diff import Conflict, Merged, Region, Span, apply, between, merge, spans, unified
 from remit.core.faults import OurFault
 from remit.core.text import split_lines
 
@@ -309,8 +309,3 @@ def test_printed_form() -> None:
     )
     assert unified("", "a\n", "/dev/null", "b/x") == "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"
     assert unified("a\n", "a\n", "a/x", "b/x") == ""
-
-
-@given(plain, plain, plain)
-def test_whether_two_changes_join_is_told_without_the_text(base: str, ours: str, theirs: str) -> None:
-    assert joins(between(base, ours), between(base, theirs)) == isinstance(merge(base, ours, theirs), Merged)

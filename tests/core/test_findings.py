@@ -110,8 +110,11 @@ def test_a_stale_hunk_follows_its_lines_and_shows_what_moved(bench: Bench) -> No
     assert shown(bench, "patch-pending") == []
     assert (found.path, found.region, found.severity) == ("src/a", Region(6, 0, 6, 4), "warning")
     assert found.related == (("src/a", Region(0, 0, 1, 1), "This has changed since."),)
-    assert acts(found) == [("rebase", "P1", ""), ("reject", "P1", "")] and found.doable[0].preferred
-    assert found.data == {"proposal": "P1", "hunk": "P1.1", "base": sha(TEXT)}
+    assert found.message == "P1 by coder, moved 2 lines down, would change 1 line into 1 line."
+    assert acts(found) == [("accept", "P1", ""), ("reject", "P1", ""), ("rebase", "P1", "")]
+    assert [doable.preferred for doable in found.doable] == [True, False, False]
+    said = {"proposal": "P1", "hunk": "P1.1", "base": sha(TEXT), "shown": "rebased"}
+    assert found.data == said
     bench.undo("src/a")
     assert [one.code for one in bench.session.findings()] == ["patch-pending"]
 

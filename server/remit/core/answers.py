@@ -20,7 +20,8 @@ class HunkView(Model):
     new_start: int
     new_lines: int
     state: Literal["pending", "applied", "rejected", "replaced", "undone"] = "pending"
-    placed: str = Field(default="exact", description="How it was placed: exact, or offset(n), line_ends, …")
+    placed: str = Field(default="exact", description="How it was placed: exact, offset(n), line_ends, rebase(+n), …")
+    was: str | None = Field(default=None, description="The hunk of the older proposal that a rebase made it from.")
 
 
 class FileView(Model):
@@ -45,6 +46,17 @@ class Mover(Model):
     agent: str | None = Field(default=None, description="The name of the agent whose proposal it was.")
 
 
+class ConflictView(Model):
+    """Lines that were changed on both sides since the base: as they were, as they are, as proposed."""
+
+    base_line: int = Field(description="First line in the base, from 1.")
+    base: tuple[str, ...]
+    line: int = Field(description="First line in the current content, from 1.")
+    present: tuple[str, ...]
+    proposed: tuple[str, ...]
+    cut: bool = Field(default=False, description="True when lines were left out.")
+
+
 class StaleView(Model):
     """Why a proposal is stale, with what is needed to make the next one fit."""
 
@@ -58,6 +70,7 @@ class StaleView(Model):
     rebase: Literal["clean", "conflict", "not_possible"] = Field(
         description="Whether the change fits the current content by a three-way merge."
     )
+    conflicts: tuple[ConflictView, ...] = Field(default=(), description="Where it does not: both sides, in order.")
 
 
 class DecisionView(Model):
@@ -100,6 +113,9 @@ class TaskView(Model):
     checks: tuple[CheckView, ...]
     network: str
     delivery: str
+    review: Literal["before", "after"] = Field(
+        default="before", description="after: what policy lets be is applied at once; the answer to a proposal says so."
+    )
     commit_allowed: bool
     contract_path: str
     contract_digest: Digest
@@ -139,13 +155,34 @@ class ReadResult(Model):
     partial: bool = False
 
 
+class OverlapView(Model):
+    """Another proposal that waits and is about the same or adjoining lines."""
+
+    hunk_id: str = Field(description="Your hunk.")
+    path: str
+    proposal_id: str = Field(description="The other one. Once either is applied, the other is stale.")
+    yours: bool = Field(description="Whether you made that one too.")
+    same_task: bool = Field(description="Whether proposal_status tells you of it.")
+
+
 class ProposeResult(Model):
     proposal_id: str
     state: str
     files: tuple[FileView, ...]
     hunks: tuple[HunkView, ...]
     decisions: tuple[str, ...] = Field(default=(), description="Decisions that must be answered before it can apply.")
+    overlaps: tuple[OverlapView, ...] = Field(default=(), description="What else waits for the same lines.")
     next: str
+
+
+class ReplacementView(Model):
+    """What a proposal lives on as: a part, the rest, what a human amended, or what was made anew on today's text."""
+
+    proposal_id: str
+    made: Literal["agent", "part", "rest", "rebase", "amend", "undo", "remit"]
+    state: str
+    digest: Digest = Field(description="What an approval of it binds to.")
+    files: tuple[FileView, ...]
 
 
 class ProposalResult(Model):
@@ -155,6 +192,7 @@ class ProposalResult(Model):
     settled: bool = Field(description="True when nothing of it waits for the human any more.")
     hunks: tuple[HunkView, ...]
     replaced_by: tuple[str, ...] = ()
+    replacements: tuple[ReplacementView, ...] = Field(default=(), description="Those of `replacedBy`, as they are.")
     stale: tuple[StaleView, ...] = ()
     decisions: tuple[str, ...] = ()
     reason: str = ""

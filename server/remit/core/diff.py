@@ -137,23 +137,6 @@ def merge(base: str, ours: str, theirs: str) -> Merged | Conflict:
     return Conflict(tuple(conflicts)) if conflicts else Merged("".join(chain(out, lines[at:])))
 
 
-def joins(ours: Sequence[Span], theirs: Sequence[Span]) -> bool:
-    """Whether `merge` would join two changes of one text, told from the changes alone."""
-    for low, high, mine, other in _groups(ours, theirs):
-        if mine and other:
-            # Spans that overlap or touch leave no line between them: together they hold the whole stretch.
-            lines = [""] * (high - low)
-            for span in (*mine, *other):
-                lines[span.old_start - low : span.old_end - low] = span.old
-            left, right = (
-                _rewrite(lines, 0, high - low, [replace(s, old_start=s.old_start - low) for s in part])
-                for part in (mine, other)
-            )
-            if left != right:
-                return False
-    return True
-
-
 def unified(old: str, new: str, old_name: str, new_name: str, context: int = 3) -> str:
     """A diff that `git apply` takes: `old_name`/`new_name` as they shall stand there (`a/x`, `b/x`, `/dev/null`).
 

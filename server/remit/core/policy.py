@@ -59,12 +59,19 @@ class Protect(Model):
     loud: tuple[ScopeEntry, ...] = Field(default=(), description="Need an approval of their own, even in scope.")
 
 
+class Review(Model):
+    """Where a contract may ask for `review: after`: applied at once, looked at afterwards."""
+
+    after: tuple[ScopeEntry, ...] = Field(default=(), description="Folders, files or globs; none where it is empty.")
+
+
 class Policy(Model):
     """The standing rules of a workspace."""
 
     checks: dict[CheckId, Check] = Field(default_factory=dict, description="Approved checks, by id.")
     limits: Limits = Field(default_factory=Limits, description="The most a contract may ask for.")
     protect: Protect = Field(default_factory=Protect, description="Paths with rules of their own.")
+    review: Review = Field(default_factory=Review, description="What may be reviewed after it was applied.")
 
     def check(self, check_id: str) -> Check:
         """The definition of a check; one that no policy defines is a human look."""

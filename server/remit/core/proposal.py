@@ -71,6 +71,7 @@ class Hunk(Model):
     new_start: int
     new: tuple[str, ...]
     placed: str = "exact"
+    was: str | None = Field(default=None, description="The hunk of the older proposal that a rebase made it from.")
 
     def span(self) -> diff.Span:
         return diff.Span(self.old_start, self.old, self.new_start, self.new)
@@ -131,7 +132,7 @@ class Proposal(Model):
 
     def digest(self) -> str:
         """What an approval binds to, besides the contract and the policy in force."""
-        return fingerprint([_text(self.model_dump(mode="json", exclude={"id", "note", "parent", "made"}))])
+        return fingerprint([_text(self.model_dump(mode="json", exclude=_LINEAGE))])
 
     def body(self) -> bytes:
         """All of it as ASCII; `parse` is the inverse."""
@@ -151,6 +152,11 @@ class Proposal(Model):
 
     def touches(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path for file in self.files for path in file.touches()))
+
+
+_LINEAGE: Any = {"id": True, "note": True, "parent": True, "made": True}
+_LINEAGE |= {"files": {"__all__": {"hunks": {"__all__": {"was"}}}}}
+"""What a proposal is called and where it comes from: no part of what it does."""
 
 
 def _text(value: Mapping[str, Any]) -> str:

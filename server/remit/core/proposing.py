@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from remit.core import asking, binding, codec, diff, patch, paths, plain, room, staleness
+from remit.core import asking, atonce, binding, codec, diff, overlapping, patch, paths, plain, room, staleness
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
 from remit.core.binding import Wish
@@ -58,16 +58,26 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
         asking.withdraw(turn, replaced, f"{name} took its place")
     decisions = tuple(asking.ask(turn, proposal, path, why) for path, why in asks.items())
     turn.memory.repeats.pop(agent, None)
+    because = "" if decisions else atonce.begin(turn, proposal)
     return ProposeResult(
         proposal_id=name,
-        state="pending",
+        state=turn.state.proposals[name].state,
         files=tuple(file_view(file) for file in files),
         hunks=tuple(hunk_view(turn, file, hunk) for file, hunk in proposal.hunks()),
         decisions=decisions,
-        next="It waits for the human's review: call wait_for_review."
-        if turn.state.mode == "editor"
-        else "No editor is open, so nothing is applied yet; it waits. Go on, or call wait_for_review later.",
+        overlaps=overlapping.told(turn, proposal),
+        next=_next(turn, proposal, because),
     )
+
+
+def _next(turn: Turn, proposal: Proposal, because: str) -> str:
+    if turn.state.proposals[proposal.id].state != "pending":
+        return "It is applied at once and reviewed after: call wait_for_review to see what came of it."
+    asked = turn.contract(proposal.task).review == "after" and because
+    why = f" It is not applied at once: {because.rstrip('.')}." if asked else ""
+    if turn.state.mode != "editor":
+        return "No editor is open, so nothing is applied yet; it waits. Go on, or call wait_for_review later."
+    return f"It waits for the human's review: call wait_for_review.{why}"
 
 
 def withdraw(turn: Turn, agent: str, name: str) -> None:
@@ -98,6 +108,7 @@ def hunk_view(turn: Turn, file: FileChange, hunk: Hunk) -> HunkView:
         new_lines=len(hunk.new),
         state=turn.state.hunks.get(hunk.id, "pending"),
         placed=hunk.placed,
+        was=hunk.was,
     )
 
 

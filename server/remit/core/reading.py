@@ -13,6 +13,8 @@ from remit.core.answers import (
     ListResult,
     ProposalResult,
     ReadResult,
+    ReplacementView,
+    StaleView,
     StatusResult,
     TaskView,
 )
@@ -60,6 +62,7 @@ def task_view(turn: Turn, task: str) -> TaskView:
         checks=checking.views(turn, task),
         network=value.network,
         delivery=value.delivery,
+        review=value.review if policy.review.after else "before",
         commit_allowed=value.commit_allowed and policy.limits.commit_allowed,
         contract_path=active.path,
         contract_digest=active.contract,
@@ -177,7 +180,8 @@ def proposal(turn: Turn, name: str) -> ProposalResult:
         stale=stale,
         decisions=blocking,
         reason=doubt or entry.reason,
-        next=_next(heads, bool(stale), settled, blocking, doubt),
+        replacements=tuple(_replacement(turn, head) for head in heads if head is not entry),
+        next=_next(heads, stale, settled, blocking, doubt),
     )
 
 
@@ -193,13 +197,28 @@ def _heads(turn: Turn, entry: ProposalEntry) -> list[ProposalEntry]:
     return found
 
 
-def _next(heads: list[ProposalEntry], stale: bool, settled: bool, blocking: tuple[str, ...], doubt: str) -> str:
+def _replacement(turn: Turn, head: ProposalEntry) -> ReplacementView:
+    whole = turn.proposal(head.outline.proposal)
+    return ReplacementView(
+        proposal_id=whole.id,
+        made=whole.made,
+        state=head.state,
+        digest=head.outline.digest,
+        files=tuple(proposing.file_view(file) for file in whole.files),
+    )
+
+
+def _next(
+    heads: list[ProposalEntry], stale: tuple[StaleView, ...], settled: bool, blocking: tuple[str, ...], doubt: str
+) -> str:
     if blocking:
         return f"It waits for the human's answer to {', '.join(blocking)}."
     if doubt:
         return f"Nothing is applied while that is so: {doubt} Wait for the human, or call ask_human."
+    if stale and all(view.rebase == "clean" for view in stale):
+        return "The file moved; it still fits and is shown so: call wait_for_review again, or propose with `replaces`."
     if stale:
-        return "The file moved: the human may rebase it; or read the file again and propose anew with `replaces`."
+        return "The file moved and it does not fit: see `conflicts`, read the file, propose anew with `replaces`."
     if not settled:
         return "It waits for the human's review: call wait_for_review again."
     states = sorted({head.state for head in heads})
