@@ -50,8 +50,8 @@ VARIANTS: Mapping[str, str | Tree] = {
 SAID: Mapping[str, Mapping[str, Any]] = {
     "DP-12/wrap_indented.txt": {"wrapper": "indent"},
     "DP-12/wrap_json.txt": {"wrapper": "json"},
-    "DP-13/patch.diff": {"path": "logo.bin"},
-    "DP-13/patch_git_binary.diff": {"path": "logo.bin"},
+    "DP-13/patch.diff": {"entry": "b/logo.bin"},
+    "DP-13/patch_git_binary.diff": {"entry": "b/logo.bin"},
     "EN-06/lone.json": {"field": "edits.0.replace"},
     "EN-06/lone_in_path.json": {"field": "edits.0.path"},
     "EN-06/lone_in_search.json": {"field": "edits.0.search"},

@@ -5,6 +5,8 @@ The fresh and the stale, the missing and the doubtful; what is asked for is `tes
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from desks import FILES, TEXT, change, refused_proposal, stale_view, whole
@@ -35,7 +37,7 @@ def test_a_byte_order_mark_may_be_quoted_and_stays_one(bench: Bench, mark: codec
     data, wanted = codec.encode("a\nb\n", mark), codec.encode("A\nb\n", mark)
     bench.disk.files["src/m"] = data
     diff = "--- a/src/m\n+++ b/src/m\n@@ -1,2 +1,2 @@\n-{}a\n+{}A\n b\n"
-    asked: list[dict[str, object]] = [
+    asked: list[dict[str, Any]] = [
         {"patch": diff.format("\ufeff", "\ufeff")},
         {"patch": diff.format("", "")},
         {"patch": diff.format("", "\ufeff")},
