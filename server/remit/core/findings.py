@@ -55,7 +55,11 @@ def _pending(turn: Turn, entry: ProposalEntry, proposal: Proposal, file: FileCha
     who = agent_name(turn, proposal.agent)
     many = sum(1 for _ in proposal.hunks())
     failed = f" Last attempt failed: {entry.reason}." if entry.state == "failed_without_effect" else ""
-    lines = turn.lines(turn.glance(file.origin))
+    snapshot = turn.glance(file.origin)
+    lines = turn.lines(snapshot)
+    # Equal but for line ends, which the editor made one when it loaded the file.
+    evened = snapshot.origin == "buffer" and snapshot.clean and snapshot.digest != snapshot.disk
+    ends = " A save changes other lines' ends too." if evened else ""
     for number, hunk in enumerate(file.hunks, 1):
         path, region = file.origin, lines_region(lines, hunk.old_start, len(hunk.old))
         if file.op == "create":
@@ -65,7 +69,7 @@ def _pending(turn: Turn, entry: ProposalEntry, proposal: Proposal, file: FileCha
             path,
             region,
             "information",
-            short(f"{proposal.id} by {who} {_what(file, hunk, number)}.{failed}"),
+            short(f"{proposal.id} by {who} {_what(file, hunk, number)}.{ends}{failed}"),
             _answers(proposal, hunk, many),
             data={"proposal": proposal.id, "hunk": hunk.id},
         )
