@@ -14,9 +14,11 @@ from typing import Any
 
 from remit.core import events, findings, paths
 from remit.core.chain import GENESIS, Record, seal
+from remit.core.codec import blob_id
 from remit.core.effects import CheckDone, DiskChange, EditBuffers, Edited, RunCheck
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault
 from remit.core.finding import Doable
+from remit.core.leaves import Frozen
 from remit.core.overview import overview
 from remit.core.text import Edit, Position, Range, Text
 from remit.core.verbs import Hello
@@ -64,6 +66,7 @@ class MemoryFiles:
 
     files: dict[str, bytes] = field(default_factory=dict)
     unreadable: set[str] = field(default_factory=set)
+    head: dict[str, bytes] = field(default_factory=dict)
 
     def read(self, path: str) -> MemoryFile | None:
         real = self.real(path)
@@ -80,6 +83,9 @@ class MemoryFiles:
     def mark(self, path: str) -> object | None:
         found = self.read(path)
         return None if found is None else (len(found.data), sha(found.data))
+
+    def committed(self, path: str) -> str | None:
+        return blob_id(self.head[path]) if path in self.head else None
 
     def list(self, limit: int) -> list[str]:
         kept = (path for path in self.files if not any(paths.fold(part) in CLOSED for part in path.split("/")))
@@ -274,7 +280,7 @@ class Document:
 
     text: Text
     version: int = 1
-    past: list[str] = field(default_factory=list)
+    past: list[Frozen] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -385,7 +391,7 @@ class Bench:
     def change(self, path: str, *edits: Edit) -> None:
         """Change a buffer and tell the server."""
         document = self.documents[path]
-        document.past.append(str(document.text))
+        document.past.append(document.text.freeze())
         for edit in edits:
             document.text.edit(edit, "utf-16")
         document.version += 1
@@ -394,8 +400,7 @@ class Bench:
     def undo(self, path: str) -> None:
         """Undo the last change of a buffer."""
         document = self.documents[path]
-        before = document.past.pop()
-        self.change(path, Edit(before))
+        self.change(path, Edit(str(document.past.pop())))
         document.past.pop()
 
     def save(self, path: str) -> None:

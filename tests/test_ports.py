@@ -5,15 +5,18 @@ Only what callers rely on. What else the real parts must do is in `tests/edges/`
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias, Union
 
+import pygit2
 import pytest
 
 from fakes import FailingJournal, FixedClock, MemoryDisk, MemoryJournal, sha
 from remit.core.chain import Sound, verify
+from remit.core.codec import blob_id
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault
 from remit.edges.disk import Disk
@@ -233,3 +236,24 @@ def test_clocks_count_seconds_and_label_moments_alike() -> None:
 def test_names_never_repeat() -> None:
     tokens = RandomTokens()
     assert len({tokens.token() for _ in range(100)}) == 100
+
+
+# --- what git has -----------------------------------------------------------------------------------------------------
+
+
+def test_what_head_has_is_told_by_its_blob_id(disk: AnyDisk, tmp_path: Path) -> None:
+    assert disk.committed("src/a.txt") is None, "there is no repository, or nothing was committed"
+    if isinstance(disk, MemoryDisk):
+        disk.head["src/a.txt"] = b"committed\n"
+    else:
+        shutil.rmtree(tmp_path / ".git")
+        repository = pygit2.init_repository(str(tmp_path))
+        assert disk.committed("src/a.txt") is None, "an unborn branch has nothing"
+        (tmp_path / "src/a.txt").write_bytes(b"committed\n")
+        repository.index.add("src/a.txt")
+        tree, author = repository.index.write_tree(), pygit2.Signature("a", "a@example.org", 0)
+        repository.create_commit("HEAD", author, author, "one", tree, [])
+        (tmp_path / "src/a.txt").write_bytes(b"changed\n")
+    assert disk.committed("src/a.txt") == blob_id(b"committed\n")
+    assert disk.committed("src/b.txt") is None
+    assert disk.committed("src") is None

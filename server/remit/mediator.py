@@ -103,7 +103,9 @@ class Mediator:
 
     def saved(self, turn: Turn, path: str, name: str) -> bool:
         self.sight.nudge()
-        known = self.memory.mirror.saved(path, self.sight.bytes(path), name)
+        known = self.memory.mirror.saved(path, self.sight.bytes(path), turn.clock, name)
+        if known:
+            self.memory.saves[path] = self.memory.mirror.buffers[path].loaded
         self._moved(turn)
         return known
 

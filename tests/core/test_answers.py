@@ -44,6 +44,7 @@ STALE: dict[str, Any] = {
     "current": "absent",
     "origin": "absent",
     "diff": "",
+    "movedBy": [{"who": "proposal", "proposal": "P1", "agent": "codex"}, {"who": "user"}],
     "lineEndsOnly": False,
     "rebase": "not_possible",
 }

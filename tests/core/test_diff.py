@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import random
+import re
 import subprocess
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.core import diff, slide
 from remit.core.diff import Conflict, Merged, Region, Span, apply, between, joins, merge, spans, unified
 from remit.core.faults import OurFault
 from remit.core.text import split_lines
@@ -37,19 +41,113 @@ def test_spans_are_in_order_apart_and_without_common_ends(old: str, new: str) ->
         assert two.old_start - one.old_end == two.new_start - one.new_start - len(one.new) > 0
 
 
-def least(old: list[str], new: list[str]) -> int:
-    """Changed lines in the best case: what is in no longest common subsequence."""
-    row = [0] * (len(new) + 1)
-    for line in old:
-        above, row = row, [0]
-        for at, other in enumerate(new):
-            row.append(above[at] + 1 if line == other else max(above[at + 1], row[at]))
-    return len(old) + len(new) - 2 * row[-1]
+@given(texts, texts, texts, st.integers(3, 6))
+def test_the_ends_that_are_equal_make_no_difference(old: str, new: str, end: str, room: int) -> None:
+    """A text is compared from the first to the last difference, with room: as if all of it were."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(diff, "ROOM", room)
+        patch.setattr(slide, "REACH", max(0, room - 2))
+        patch.setattr(slide, "BLANKS", 1)
+        patch.setattr(diff, "_anew", lambda *_: False)
+        one, two = end + "\n" * 9 + old + end, end + "\n" * 9 + new + end
+        assert between(one, two) == spans(split_lines(one), split_lines(two))
 
 
-@given(plain, plain)
-def test_no_smaller_change_exists(old: str, new: str) -> None:
-    assert sum(len(span.old) + len(span.new) for span in between(old, new)) == least(split_lines(old), split_lines(new))
+def test_only_what_was_edited_is_told() -> None:
+    """Where no line comes twice, there is one least change, and that is it."""
+    for seed in range(50):
+        chance = random.Random(seed)
+        lines = [f"line {number}\n" for number in range(60)]
+        edited = [chance.choice(([line], [line], [line], [], [f"new {at}\n", line])) for at, line in enumerate(lines)]
+        found = spans(lines, list(chain.from_iterable(edited)))
+        assert sum(len(span.old) for span in found) == sum(not stay for stay in edited)
+        assert sum(len(span.new) for span in found) == sum(len(stay) == 2 for stay in edited)
+
+
+def at(found: Sequence[Span]) -> list[tuple[int, int, int, int]]:
+    return [(span.old_start, len(span.old), span.new_start, len(span.new)) for span in found]
+
+
+def function(name: str) -> str:
+    return f"def {name}(x):\n    if x:\n        return {name}\n    return None\n\n\n"
+
+
+def block(name: str) -> str:
+    return f"void {name}()\n{{\n    {name}_1();\n}}\n\n"
+
+
+A, B, C = map(function, "abc")
+D, E, F = map(block, "def")
+
+READABLE = {
+    "a function put in": (A + C, A + B + C, [(6, 0, 6, 6)]),
+    "a function put in that ends like the one before": (D + F, D + E + F, [(5, 0, 5, 5)]),
+    "a function taken away": (D + E + F, D + F, [(5, 5, 5, 0)]),
+    "a block doubled": (D + E, D + D + E, [(5, 0, 5, 5)]),
+    "a function moved down": (A + B + C + D, B + C + A + D, [(0, 6, 0, 0), (18, 0, 12, 6)]),
+    "two functions edited": (
+        A + B + C,
+        A.replace("None", "1") + B + C.replace("None", "1"),
+        [(3, 1, 3, 1), (15, 1, 15, 1)],
+    ),
+    "an else put in": (
+        "if (a) {\n    b();\n}\nc();\n",
+        "if (a) {\n    b();\n} else {\n    d();\n}\nc();\n",
+        [(2, 0, 2, 2)],
+    ),
+    "written anew around a blank line and a brace": (D, "int x;\n\nint y;\n}\nint z;\n", [(0, 5, 0, 5)]),
+    "one line of two": ("a\n\n", "b\n\n", [(0, 1, 0, 1)]),
+}
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_a_change_reads_well(name: str) -> None:
+    old, new, wanted = READABLE[name]
+    assert at(between(old, new)) == wanted
+
+
+def git(folder: Path, old: str, new: str, *words: str) -> list[tuple[int, int, int, int]]:
+    for name, text in (("old", old), ("new", new)):
+        (folder / name).write_bytes(text.encode())
+    command = ["git", "diff", "--no-index", "--no-color", "--text", "-U0", *words, "--", "old", "new"]
+    said = subprocess.run(command, cwd=folder, capture_output=True, check=False).stdout.decode()
+    found = []
+    for head in re.finditer(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", said, re.MULTILINE):
+        i, n, j, m = (1 if number is None else int(number) for number in head.groups())
+        found.append((i - (n > 0), n, j - (m > 0), m))
+    return found
+
+
+def test_it_reads_as_git_has_it(tmp_path: Path) -> None:
+    """Functions that look alike come, go, move and are edited; the judges are git's histogram and its least change."""
+    lines, hunks, alike = [0, 0, 0], [0, 0, 0], 0
+    cases = 60
+    for seed in range(cases):
+        chance = random.Random(seed)
+        parts = [chance.choice((function, block))(f"n{number}") for number in range(20)]
+        edited = list(parts)
+        for _ in range(chance.randint(1, 6)):
+            place = chance.randrange(len(edited))
+            match chance.randrange(5):
+                case 0:
+                    edited.insert(place, chance.choice((function, block))("new"))
+                case 1:
+                    del edited[place]
+                case 2:
+                    edited.insert(chance.randrange(len(edited)), edited.pop(place))
+                case 3:
+                    edited.insert(place, edited[place])
+                case _:
+                    edited[place] = edited[place].replace("(", "(y, ", 1)
+        old, new = "".join(parts), "".join(edited)
+        told = [at(between(old, new)), git(tmp_path, old, new, "--histogram"), git(tmp_path, old, new, "--minimal")]
+        alike += told[0] == told[1]
+        for who, found in enumerate(told):
+            lines[who] += sum(n + m for _, n, _, m in found)
+            hunks[who] += len(found)
+    assert lines[0] <= 1.02 * min(lines[1:])
+    assert hunks[0] <= 1.02 * min(hunks[1:])
+    assert alike >= 0.9 * cases
 
 
 def test_spans_count_lines_from_zero_and_keep_their_ends() -> None:
@@ -124,6 +222,58 @@ def test_merge_by_example() -> None:
     assert merge(base, "a\nB\nc\nd\ne\n", "a\nb\nC\nd\ne\n") == Conflict((Region(1, "b\nc\n", "B\nc\n", "b\nC\n"),))
     assert merge(base, "a\nx\nb\nc\nd\ne\n", "a\ny\nb\nc\nd\ne\n") == Conflict((Region(1, "", "x\n", "y\n"),))
     assert merge("a", "a\nb", "a\nc") == Conflict((Region(0, "a", "a\nb", "a\nc"),))
+
+
+def edit(chance: random.Random, lines: list[str], fresh: Sequence[str]) -> str:
+    lines = list(lines)
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(lines))
+        lines[place : place + chance.choice((0, 1, 1))] = chance.choice(([], [chance.choice(fresh)]))
+    return "".join(lines)
+
+
+def merge_file(folder: Path, base: str, ours: str, theirs: str) -> tuple[int, str]:
+    """How many conflicts git has, and the text it makes."""
+    for name, text in (("base", base), ("ours", ours), ("theirs", theirs)):
+        (folder / name).write_bytes(text.encode())
+    command = ["git", "merge-file", "-p", "-q", "ours", "base", "theirs"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    return done.returncode, done.stdout.decode()
+
+
+def test_git_merges_alike(tmp_path: Path) -> None:
+    """Where no line comes twice, git has the same text or conflicts too; edits that touch are one for both."""
+    joined = 0
+    for seed in range(150):
+        chance = random.Random(seed)
+        lines = [f"line {number}\n" for number in range(30)]
+        base, (ours, theirs) = "".join(lines), (edit(chance, lines, ["new 1\n", "new 2\n"]) for _ in range(2))
+        conflicts, text = merge_file(tmp_path, base, ours, theirs)
+        merged = merge(base, ours, theirs)
+        if isinstance(merged, Merged):
+            assert (conflicts, text) == (0, merged.text)
+            joined += 1
+        else:
+            assert 0 < conflicts <= len(merged.regions)  # git joins those that stand three lines apart or closer
+    assert 30 < joined < 120
+
+
+def test_lines_that_repeat_merge_as_git_merges_them(tmp_path: Path) -> None:
+    """Git may tell the changes in another way then, and so conflict elsewhere; but never make another text."""
+    unlike = joined = 0
+    for seed in range(150):
+        chance = random.Random(seed)
+        few = ["a\n", "}\n", "\n", "  x\n", "  y\n", "f {\n"]
+        lines = chance.choices(few, k=40)
+        base, (ours, theirs) = "".join(lines), (edit(chance, lines, few) for _ in range(2))
+        conflicts, text = merge_file(tmp_path, base, ours, theirs)
+        merged = merge(base, ours, theirs)
+        unlike += isinstance(merged, Merged) is not (conflicts == 0)
+        if isinstance(merged, Merged) and not conflicts:
+            assert text == merged.text
+            joined += 1
+    assert joined >= 50
+    assert unlike <= 8
 
 
 GIT = [

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import CONTRACT_PATH, Bench, contract_text, desk, sha
+from remit.core import leaves
 from remit.core.events import SessionOpened
 from remit.core.faults import AgentFault
 from remit.core.finding import TOP, Finding, Region
 from remit.core.findings import REFUSALS
+from remit.core.leaves import Frozen
 from remit.core.text import split_lines
 
 TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n"
@@ -118,8 +122,7 @@ def test_a_stale_hunk_follows_its_lines_and_shows_what_moved(bench: Bench) -> No
     assert (found.path, found.region, found.severity) == ("src/a", Region(6, 0, 6, 4), "warning")
     assert found.related == (("src/a", Region(0, 0, 1, 1), "This has changed since."),)
     assert acts(found) == [("rebase", "P1", ""), ("reject", "P1", "")] and found.doable[0].preferred
-    now = sha("a\nb\n" + TEXT)
-    assert found.data == {"proposal": "P1", "hunk": "P1.1", "base": sha(TEXT), "current": now}
+    assert found.data == {"proposal": "P1", "hunk": "P1.1", "base": sha(TEXT)}
     bench.undo("src/a")
     assert [one.code for one in bench.session.findings()] == ["patch-pending"]
 
@@ -316,3 +319,51 @@ def test_names_that_a_file_brings_are_shown_in_full() -> None:
     bench.open("bad.contract.json")
     messages = [one.message for one in shown(bench, "contract-invalid", path="bad.contract.json")]
     assert any("⟨U+202E⟩abc" in message for message in messages)
+
+
+# --- the cost of a keystroke ------------------------------------------------------------------------------------------
+
+
+def count(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> list[int]:
+    """How many lines are joined, encoded or compared as values while drawing after each of three keystrokes."""
+    done: list[int] = []
+    slow: dict[str, Any] = {"join": Frozen.__str__, "list": Frozen.__iter__, "slice": Frozen._slice}
+
+    def counted(name: str) -> Any:
+        def call(self: Frozen, *arguments: Any) -> Any:
+            done[-1] += len(self) if name != "slice" else max(0, arguments[1] - arguments[0])
+            return slow[name](self, *arguments)
+
+        return call
+
+    def encoded(leaf: leaves.Leaf, *arguments: Any) -> bytes:
+        done[-1] += len(leaf.lines)
+        return encode(leaf, *arguments)
+
+    encode = leaves.Leaf.encoded
+    bench.session.findings()
+    bench.type("src/long", 7000, 0, "x")
+    bench.session.findings()
+    with monkeypatch.context() as patch:
+        patch.setattr(Frozen, "__str__", counted("join"))
+        patch.setattr(Frozen, "__iter__", counted("list"))
+        patch.setattr(Frozen, "_slice", counted("slice"))
+        patch.setattr(leaves.Leaf, "encoded", encoded)
+        for line in (7000, 7000, 2):
+            bench.type("src/long", line, 1, "y")
+            done.append(0)
+            bench.session.findings()
+    return done
+
+
+@pytest.mark.parametrize("disk", ["clean", "dirty", "mixed"])
+def test_drawing_after_a_keystroke_looks_at_the_touched_lines_only(monkeypatch: pytest.MonkeyPatch, disk: str) -> None:
+    """Whatever waits, and however the buffer stands to its file: no digest, no join, no comparison of the whole."""
+    text = "".join(f"{number}\n" for number in range(10_000))
+    bench = desk({"src/long": text.replace("5\n", "5\r\n") if disk == "mixed" else text})
+    bench.open("src/long", text if disk != "dirty" else f"restored\n{text}")
+    for number in range(3):
+        bench.propose({"src/long": bench.text("src/long").replace(f"99{number}\n", "NEW\n")})
+    spent = count(monkeypatch, bench)
+    assert len(shown(bench, "patch-stale")) >= 3
+    assert max(spent) <= 3 * 2 * 2 * leaves.FULL + 200, "a few leaves for each of the three"

@@ -25,15 +25,18 @@ texts = st.lists(st.sampled_from(["a", "b", " ", "\t", "\n", "\r\n", "\r", "\u20
 )
 def test_lines_and_what_is_compared_of_them(alike: Alike, lines: list[str], keys: list[str]) -> None:
     view = View("a \r\n\rb\n c\td", alike)
-    assert (view.lines, view.keys) == (lines, keys)
+    assert (list(view.lines), list(view.keys)) == (lines, keys)
 
 
 @given(texts, alikes)
 def test_no_character_is_lost_and_starts_are_where_lines_start(text: str, alike: Alike) -> None:
     view = View(text, alike)
-    assert "".join(view.lines) == text
-    assert [text[start:end] for start, end in zip(view.starts, view.starts[1:], strict=False)] == view.lines
-    assert [view.bare(line) + view.end(at) for at, line in enumerate(view.lines)] == view.lines
+    lines = list(view.lines)
+    assert "".join(lines) == text
+    assert [text[start:end] for start, end in zip(view.starts, view.starts[1:], strict=False)] == lines
+    assert [view.bare(line) + view.end(at) for at, line in enumerate(lines)] == lines
+    assert lines[-3:-1] == view.lines[-3:-1]
+    assert not lines or (lines[-1], text) == (view.lines[-1], text[: view.starts[len(lines)]])
 
 
 @given(texts, st.integers(0, 5), st.integers(1, 3), alikes)

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from remit.core import leaves
 from remit.core.mirror import Mirror
 from remit.core.model import ABSENT
 from remit.core.text import Edit, Position, Range
@@ -81,7 +82,7 @@ def test_a_document_changed_before_it_was_opened_is_unknown() -> None:
 
 def test_saving_and_closing_what_nobody_opened_is_said() -> None:
     mirror = Mirror()
-    assert mirror.saved(NAME, b"x\n") is False
+    assert mirror.saved(NAME, b"x\n", 1.0) is False
     assert mirror.unknown == {NAME}
     assert mirror.close(NAME) is False
     assert mirror.unknown == set()
@@ -91,13 +92,13 @@ def test_a_save_makes_the_disk_what_the_buffer_stands_on() -> None:
     mirror = opened("a\n", b"a\n")
     mirror.change(NAME, 2, [Edit("b", at(0, 0, 1))], 2.0)
     assert mirror.buffers[NAME].loaded == sha(b"a\n")
-    assert mirror.saved(NAME, b"b\n") is True
+    assert mirror.saved(NAME, b"b\n", 3.0) is True
     assert mirror.buffers[NAME].loaded == sha(b"b\n")
 
 
 def test_a_save_in_another_encoding_is_learnt() -> None:
     mirror = opened("ä\n", "ä\n".encode())
-    assert mirror.saved(NAME, b"\xef\xbb\xbf" + "ä\n".encode()) is True
+    assert mirror.saved(NAME, b"\xef\xbb\xbf" + "ä\n".encode(), 3.0) is True
     assert mirror.buffers[NAME].digest() == sha(b"\xef\xbb\xbf" + "ä\n".encode())
 
 
@@ -135,3 +136,38 @@ def test_a_change_under_a_name_that_was_never_opened_puts_the_file_in_doubt() ->
     assert mirror.doubted("a") and str(mirror.buffers["a"].text) == "one\n"
     mirror.close("a", "file:///link")
     assert not mirror.doubted("a")
+
+
+# --- names without digests --------------------------------------------------------------------------------------------
+
+
+def test_lines_go_by_a_name_only_if_a_save_of_them_would_write_it() -> None:
+    held = opened("a\n", b"\xef\xbb\xbfa\n").buffers[NAME].content()
+    assert held is not None
+    held.check(sha(b"a\n"), held.lines)
+    assert not held.is_named(sha(b"a\n")), "a save writes the mark as well"
+    assert held.is_named(sha(b"\xef\xbb\xbfa\n"))
+
+
+def test_half_a_character_is_doubt_until_it_is_gone() -> None:
+    mirror = opened("a\n", b"a\n")
+    buffer = mirror.buffers[NAME]
+    assert buffer.content() is not None
+    mirror.change(NAME, 2, [Edit("\ud83d", at(0, 0))], 2.0)
+    assert (buffer.content(), buffer.digest()) == (None, None)
+    mirror.change(NAME, 3, [Edit("", at(0, 0, 1))], 3.0)
+    assert buffer.digest() == sha(b"a\n")
+
+
+def test_a_whole_new_text_shares_what_it_has_in_common_with_the_old() -> None:
+    text = "".join(f"{number}\n" for number in range(3 * leaves.LEAF))
+    mirror = opened(text, text.encode())
+    buffer = mirror.buffers[NAME]
+    before = buffer.text.freeze()
+    mirror.change(NAME, 2, [Edit(text.replace("7\n", "seven\n", 1))], 2.0)
+    assert [a is b for a, b in zip(before.leaves, buffer.text.freeze().leaves, strict=True)] == [
+        False,
+        True,
+        True,
+        True,
+    ]

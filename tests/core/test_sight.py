@@ -101,7 +101,7 @@ def test_an_open_buffer_is_the_truth_and_knows_its_disk() -> None:
     eye.mirror.open("a", 1, "one\n", b"one\n", 0.0)
     clean = eye.look("a")
     assert (clean.origin, clean.clean, clean.parted) == ("buffer", True, False)
-    assert clean.names() == {sha(b"one\n")}
+    assert clean.is_named(sha(b"one\n"))
     eye.mirror.change("a", 2, [Edit("x", Range(Position(0, 0), Position(0, 0)))], 1.0)
     dirty = eye.look("a")
     assert (dirty.text, dirty.clean, dirty.parted, dirty.disk) == ("xone\n", False, False, sha(b"one\n"))
@@ -122,11 +122,18 @@ def test_a_disk_that_parts_and_comes_back_while_nobody_looks_has_not_parted() ->
 
 
 def test_line_ends_that_the_editor_made_uniform_are_the_same_text_under_two_names() -> None:
-    eye, _, _ = sight(a=b"one\r\ntwo\n")
+    eye, disk, _ = sight(a=b"one\r\ntwo\n")
     eye.mirror.open("a", 1, "one\r\ntwo\r\n", b"one\r\ntwo\n", 0.0)
     seen = eye.look("a")
     assert seen.clean
-    assert seen.names() == {sha(b"one\r\ntwo\n"), sha(b"one\r\ntwo\r\n")}
+    assert seen.is_named(sha(b"one\r\ntwo\n")) and seen.is_named(sha(b"one\r\ntwo\r\n"))
+    assert not seen.is_named(sha(b"one\ntwo\n"))
+    assert seen.normalised
+    eye.mirror.change("a", 2, [Edit("x", Range(Position(0, 0), Position(0, 0)))], 1.0)
+    assert eye.look("a").normalised, "what was typed since does not change that"
+    disk.files["a"] = b"xone\r\ntwo\r\n"
+    eye.mirror.saved("a", disk.files["a"], 2.0)
+    assert not eye.look("a").normalised, "the save has done it"
 
 
 def test_a_document_that_was_never_opened_is_in_doubt() -> None:

@@ -11,7 +11,7 @@ from remit.core import staleness
 from remit.core.answers import StaleView
 from remit.core.faults import AgentFault, UserFault
 from remit.core.model import ABSENT
-from remit.core.snapshot import Snapshot
+from remit.core.snapshot import Snapshot, Told
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 NEW = TEXT.replace("two", "TWO")
@@ -102,9 +102,9 @@ def test_a_buffer_that_parted_from_its_disk_is_not_stale_and_not_fresh(bench: Be
 @pytest.mark.parametrize("party", [AgentFault, UserFault])
 def test_content_in_doubt_is_refused_to_whoever_asks(party: type[AgentFault] | type[UserFault]) -> None:
     with pytest.raises(party) as unknown:
-        staleness.demand_known(Snapshot("f", sha("a"), "buffer", trusted=False), sha("a"), party)
+        staleness.demand_known(Snapshot("f", Told(sha("a")), "buffer", trusted=False), sha("a"), party)
     assert (unknown.value.code, unknown.value.data["path"]) == ("buffer_unknown", "f")
-    parted = Snapshot("f", sha("a"), "buffer", disk=sha("b"), clean=False, parted=True)
+    parted = Snapshot("f", Told(sha("a")), "buffer", disk=sha("b"), clean=False, parted=True)
     with pytest.raises(party) as apart:
         staleness.demand_known(parted, sha("a"), party)
     assert (apart.value.code, apart.value.data["buffer"]) == ("disk_conflict", sha("a"))

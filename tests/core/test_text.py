@@ -10,6 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from depth import depth
+from fakes import sha
+from remit.core import leaves
+from remit.core.codec import UTF8, digest_of
 from remit.core.faults import WorldFault
 from remit.core.text import Edit, Position, PositionEncoding, Range, Text, split_lines
 
@@ -253,11 +257,23 @@ ranges = st.tuples(positions, positions).map(lambda pair: Range(min(pair), max(p
 edits = st.builds(Edit, texts, st.one_of(ranges, ranges, ranges, st.none()))
 
 
-@settings(max_examples=200)
-@given(texts, st.lists(edits, max_size=8), st.sampled_from(ENCODINGS))
-def test_buffer_equals_the_model_after_every_edit(text: str, changes: list[Edit], encoding: PositionEncoding) -> None:
+@pytest.mark.deep
+@settings(max_examples=depth(300, 20_000))
+@given(texts, st.lists(edits, max_size=8), st.sampled_from(ENCODINGS), st.sampled_from([1, 2, 512]))
+def test_buffer_equals_the_model_after_every_edit(
+    text: str, changes: list[Edit], encoding: PositionEncoding, leaf: int
+) -> None:
+    """With leaves so short that line ends and edits meet their borders, too."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaves, "LEAF", leaf)
+        patch.setattr(leaves, "FULL", 2 * leaf)
+        walk(text, changes, encoding)
+
+
+def walk(text: str, changes: list[Edit], encoding: PositionEncoding) -> None:
     buffer, model = Text(text), text
     for change in changes:
+        before, frozen = model, buffer.freeze()
         buffer.edit(change, encoding)
         if change.range is None:
             model = change.text
@@ -266,6 +282,8 @@ def test_buffer_equals_the_model_after_every_edit(text: str, changes: list[Edit]
             model = model[:start] + change.text + model[end:]
         assert str(buffer) == model
         assert [buffer.line(index) for index in range(buffer.line_count)] == model_lines(model)
+        assert str(frozen.bare()) == before and (frozen == buffer.freeze()) == (before == model)
+        assert digest_of(buffer.freeze(), UTF8) == sha(model)
 
 
 @settings(max_examples=200)

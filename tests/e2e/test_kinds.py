@@ -69,6 +69,7 @@ async def test_st_03_a_formatter_on_save_makes_stale_and_one_retry_is_enough(wor
     stale: Any = fault.data["stale"]
     assert (fault.code, stale[0]["current"]) == ("stale", sha(b"x = 10\ny = 2\n"))
     assert "+y = 2" in stale[0]["diff"]
+    assert stale[0]["movedBy"] == [{"who": "formatter"}]
     name = await agent.propose("a.py", "y = 2", "y = 3", base=stale[0]["current"])
     assert await accept(editor, name) == "succeeded"
     assert editor.text("a.py") == "x = 10\ny = 3\n"

@@ -34,6 +34,17 @@ class FileView(Model):
     )
 
 
+class Mover(Model):
+    """Somebody who moved a file away from the content that a change was made from."""
+
+    who: Literal["user", "formatter", "proposal", "git", "unknown"] = Field(
+        description="`user`: through the editor, typed or saved. `formatter`: by the look of it, right before a save. "
+        "`proposal`: one that was applied. `git`: the file on disk is what HEAD has."
+    )
+    proposal: str | None = None
+    agent: str | None = Field(default=None, description="The name of the agent whose proposal it was.")
+
+
 class StaleView(Model):
     """Why a proposal is stale, with what is needed to make the next one fit."""
 
@@ -42,6 +53,7 @@ class StaleView(Model):
     current: Binding
     origin: str = Field(description="Where the current content is: `buffer v3`, `disk` or `absent`.")
     diff: str = Field(description="Unified diff from the base to the current content; cut when long.")
+    moved_by: tuple[Mover, ...] = Field(default=(), description="Who moved it, as far as it is known, oldest first.")
     line_ends_only: bool = Field(description="True when only line ends differ.")
     rebase: Literal["clean", "conflict", "not_possible"] = Field(
         description="Whether the change fits the current content by a three-way merge."

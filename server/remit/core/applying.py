@@ -117,6 +117,8 @@ def look_again(turn: Turn, name: str) -> None:
     wanted = {target.path: target.after if flight.phase == "buffers" else target.before for target in targets}
     before = {target.path: target.before for target in targets}
     if found == wanted:
+        for path in found.keys() & turn.memory.mirror.buffers.keys():
+            turn.memory.mirror.buffers[path].strokes.proposed(flight.proposal.id)
         _buffers_done(turn, name, flight)
     elif flight.phase == "buffers" and flight.answered is False and found == before:
         if flight.disk:

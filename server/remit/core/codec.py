@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from remit.core.faults import AgentFault, OurFault
+from remit.core.leaves import Frozen
 
 EolStyle = Literal["lf", "crlf", "cr", "mixed", "none"]
 
@@ -159,6 +160,20 @@ def eol_style(text: str) -> EolStyle:
 def digest(data: bytes) -> str:
     """SHA-256 in lower-case hex: the identity of content everywhere in Remit."""
     return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(lines: Frozen, charset: Charset) -> str:
+    """The digest of the bytes that a save of these lines writes; only what has changed since the last time is encoded.
+
+    Raises as `encode`.
+    """
+    hashed = hashlib.sha256(charset.bom)
+    try:
+        for leaf in lines.leaves:
+            hashed.update(leaf.encoded(charset.name, lambda text: _write(text, charset)))
+    except (UnicodeEncodeError, LookupError):
+        return digest(encode(str(lines), charset))
+    return hashed.hexdigest()
 
 
 def blob_id(data: bytes) -> str:

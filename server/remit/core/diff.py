@@ -1,29 +1,31 @@
 """How two texts differ, line by line, and how two changes of one text join.
 
 Lives here: spans between texts, their application, the printable unified form and the three-way merge.
-Does not live here: reading a diff (`patch`), finding its place (`place`), files, encodings.
+Does not live here: comparing lines (`align`), telling a change so that it reads well (`tidy`, `slide`), reading a diff
+(`patch`), finding its place (`place`), files, encodings.
 
-Lines end at \\n, \\r\\n and \\r. The comparison is libgit2's xdiff (through pygit2), which splits at \\n only and takes
-NUL for binary; so each distinct line becomes a token, and the tokens are what it compares.
+Lines end at \\n, \\r\\n and \\r.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import chain
 from typing import Literal
 
-import pygit2
-from pygit2.enums import DiffOption
-
+from remit.core.align import Block, blocks, tokens
 from remit.core.faults import OurFault
+from remit.core.slide import BLANKS, REACH, slide
 from remit.core.text import split_lines
+from remit.core.tidy import tidy
 
-# Up to so many lines between the first and the last difference the least change is found; beyond, xdiff's quick guess
-# at it: shuffled lines cost 0.2 s here and grow with the square.
-LEAST = 10_000
+# Where both texts share fewer than one in so many of the lines that say something, one was written anew: one change
+# that is read from top to bottom, not shreds of it around the lines that happen to be alike.
+ANEW = 20
+ROOM = REACH + BLANKS + 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +63,43 @@ class Conflict:
 
 
 def between(old: str, new: str) -> tuple[Span, ...]:
-    """The least set of changed lines that leads from `old` to `new`, in order (see `LEAST` for very large changes)."""
-    return () if old == new else spans(split_lines(old), split_lines(new))
+    """The changed lines that lead from `old` to `new`, in order: few, in few spans, and where a reader looks for them.
+
+    As `git diff --histogram` tells it, but for long stretches that share little: there the least change is told, or
+    (see `ANEW`) one change of everything.
+    """
+    if old == new:
+        return ()
+    # The ends that are equal need not be split, but for some lines beside the change, where it may come to rest.
+    head = old.rfind("\n", 0, _common(old, new)) + 1
+    tail = _common_end(old, new, head)
+    head, stop = _up(old, head), _down(old, len(old) - tail)
+    if len(old) < 2 * (stop - head):
+        return spans(split_lines(old), split_lines(new))
+    first = len(split_lines(old[:head])) if "\r" in old else old.count("\n", 0, head)
+    found = _told(split_lines(old[head:stop]), split_lines(new[head : len(new) - len(old) + stop]))
+    return tuple(replace(span, old_start=first + span.old_start, new_start=first + span.new_start) for span in found)
 
 
 def spans(old: Sequence[str], new: Sequence[str]) -> tuple[Span, ...]:
     """`between` for lines that are already split (anywhere: a line here is any string)."""
+    return _told(old, new, all_of_it=True)
+
+
+def _told(old: Sequence[str], new: Sequence[str], all_of_it: bool = False) -> tuple[Span, ...]:
     head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    tail = _common_end(old, new, head)
     mid_old, mid_new = old[head : len(old) - tail], new[head : len(new) - tail]
     if not mid_old and not mid_new:
         return ()
-    return tuple(
-        Span(head + i, tuple(mid_old[i : i + n]), head + j, tuple(mid_new[j : j + m]))
-        for i, n, j, m in _hunks(mid_old, mid_new)
-    )
+    whole = Block(head, len(mid_old), head, len(mid_new))
+    found = [whole]
+    if mid_old and mid_new:
+        one, two = tokens(mid_old, mid_new)
+        found = [Block(head + i, n, head + j, m) for i, n, j, m in tidy(one, two, list(blocks(one, two)))]
+    if all_of_it and len(found) > 1 and _anew(old, new, found):
+        found = [whole]
+    return tuple(Span(i, tuple(old[i : i + n]), j, tuple(new[j : j + m])) for i, n, j, m in slide(old, new, found))
 
 
 def apply(old: str, changes: Sequence[Span]) -> str:
@@ -159,19 +183,48 @@ def _common(one: Sequence[str], two: Sequence[str]) -> int:
     return low
 
 
-def _hunks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """(old index, old count, new index, new count) of each change."""
-    numbers: dict[str, int] = {}
-    one, two = (
-        "".join(f"{numbers.setdefault(line, len(numbers)):x}\n" for line in side).encode() for side in (old, new)
-    )
-    flag = DiffOption.FORCE_TEXT | (DiffOption.MINIMAL if len(old) + len(new) <= LEAST else DiffOption.NORMAL)
-    patch = pygit2.Patch.create_from(one, two, flag=flag, context_lines=0, interhunk_lines=0)
-    for hunk in patch.hunks:
-        # A side without lines is numbered by the line before it (git-diff's convention).
-        i = hunk.old_start - 1 if hunk.old_lines else hunk.old_start
-        j = hunk.new_start - 1 if hunk.new_lines else hunk.new_start
-        yield i, hunk.old_lines, j, hunk.new_lines
+def _common_end(one: Sequence[str], two: Sequence[str], head: int) -> int:
+    """How many last items are equal, the first `head` ones left out."""
+    first, second = len(one), len(two)
+    low, high = 0, min(first, second) - head
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[first - middle : first - low] == two[second - middle : second - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _up(text: str, at: int) -> int:
+    """The start of a line so far above that no change at `at` looks beyond it."""
+    for _ in range(ROOM):
+        at = text.rfind("\n", 0, max(0, at - 1)) + 1
+    return at
+
+
+def _down(text: str, at: int) -> int:
+    for _ in range(ROOM):
+        at = text.find("\n", at) + 1 or len(text)
+    return at
+
+
+def _anew(old: Sequence[str], new: Sequence[str], found: Sequence[Block]) -> bool:
+    """Is so little shared that the one text is not an edit of the other?"""
+    if sum(block.old_count for block in found) * 2 < len(old):
+        return False  # the quick answer for nearly all there is
+    gone = _telling(chain.from_iterable(old[block.old : block.old_end] for block in found))
+    come = _telling(chain.from_iterable(new[block.new : block.new_end] for block in found))
+    kept = _telling(old) - gone
+    return kept * ANEW < min(gone, come) + kept
+
+
+def _telling(lines: Iterable[str]) -> int:
+    """How many lines have a letter or a digit: others (blank, a brace) say nothing about where a text is from."""
+    return sum(map(bool, map(_WORD.search, lines)))
+
+
+_WORD = re.compile(r"\w")
 
 
 Side = Literal[0, 1]

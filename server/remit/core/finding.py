@@ -5,7 +5,7 @@ The values and how places are named; which findings there are is `core/findings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,14 +83,17 @@ def in_contract(turn: Turn, task: str, *pointer: str | int) -> tuple[str, Region
     return path, region_of(text, read_contract(text).at(*pointer)) if text else TOP
 
 
-def lines_region(lines: list[str], start: int, count: int) -> Region:
-    """The region of whole lines, without the last one's line end."""
-    if not lines:
+def lines_region(lines: Sequence[str], start: int, count: int) -> Region:
+    """The region of whole lines, without the last one's line end. A last, empty line is none."""
+    many = len(lines)
+    if many and not lines[many - 1]:
+        many -= 1
+    if not many:
         return TOP
-    start = min(start, len(lines) - 1)
+    start = min(start, many - 1)
     if count == 0:
         return Region(start, 0, start, 0)
-    end = min(start + count, len(lines)) - 1
+    end = min(start + count, many) - 1
     return Region(start, 0, end, len(lines[end].rstrip("\r\n")))
 
 

@@ -56,10 +56,8 @@ def _pending(turn: Turn, entry: ProposalEntry, proposal: Proposal, file: FileCha
     many = sum(1 for _ in proposal.hunks())
     failed = f" Last attempt failed: {entry.reason}." if entry.state == "failed_without_effect" else ""
     snapshot = turn.glance(file.origin)
-    lines = turn.lines(snapshot)
-    # Equal but for line ends, which the editor made one when it loaded the file.
-    evened = snapshot.origin == "buffer" and snapshot.clean and snapshot.digest != snapshot.disk
-    ends = " A save changes other lines' ends too." if evened else ""
+    lines = snapshot.lines
+    ends = " A save changes other lines' ends too." if snapshot.normalised else ""
     for number, hunk in enumerate(file.hunks, 1):
         path, region = file.origin, lines_region(lines, hunk.old_start, len(hunk.old))
         if file.op == "create":
@@ -118,7 +116,7 @@ def _answers(proposal: Proposal, hunk: Hunk, many: int) -> tuple[Doable, ...]:
 def _stale(turn: Turn, proposal: Proposal, file: FileChange, clean: bool) -> Iterator[Finding]:
     snapshot = turn.glance(file.origin)
     moved = staleness.moved(turn, file.base, file.encoding(), snapshot) or ()
-    lines = turn.lines(snapshot)
+    lines = snapshot.lines
     related = tuple(
         (file.origin, lines_region(lines, span.new_start, len(span.new)), "This has changed since.")
         for span in moved[:5]
@@ -136,7 +134,7 @@ def _stale(turn: Turn, proposal: Proposal, file: FileChange, clean: bool) -> Ite
             short(f"{proposal.id} by {agent_name(turn, proposal.agent)} was made from a text that has changed. {tail}"),
             doable,
             related,
-            {"proposal": proposal.id, "hunk": hunk.id, "base": file.base, "current": snapshot.digest},
+            {"proposal": proposal.id, "hunk": hunk.id, "base": file.base},
         )
 
 

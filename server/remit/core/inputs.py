@@ -46,7 +46,7 @@ def is_fresh(turn: Turn, run: ActionEntry) -> bool:
 def _same(look: Snapshot, seen: str) -> bool:
     if seen == ABSENT:
         return look.digest == ABSENT  # it could not be looked at; `unlooked` says so
-    return look.trusted and not look.parted and seen in look.names()
+    return look.trusted and not look.parted and look.is_named(seen)
 
 
 def unlooked(turn: Turn, run: ActionEntry) -> tuple[str, ...]:

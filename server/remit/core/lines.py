@@ -6,9 +6,11 @@ Does not live here: which of several places is meant (`seek`), the text that a c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from io import StringIO
-from itertools import accumulate
-from typing import Literal
+from itertools import accumulate, islice
+from typing import Literal, overload
 
 from remit.core.faults import AgentFault
 from remit.core.text import split_lines
@@ -26,13 +28,35 @@ class View:
     def __init__(self, text: str, alike: Alike) -> None:
         self.text = text
         self.alike: Alike = alike
-        self.lines = self._split(text)
-        self.keys = [self._key(line) for line in self.lines]
-        self.starts = [0, *accumulate(map(len, self.lines))]
-        self._hay = "\n".join(["", *self.keys, ""])
         self._mixed = "\r" in text
         self._searched = 0
         self._places: dict[str, list[int]] = {}
+
+    # What follows is made when it is asked for: of an exact change at its declared line, only the keys and its start.
+
+    @cached_property
+    def keys(self) -> Sequence[str]:
+        """What is compared of each line."""
+        if self.alike != "exact":
+            return [self._key(line) for line in self.lines]
+        keys = self.text.split("\n")
+        return keys if keys[-1] else keys[:-1]
+
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """The lines, with their ends."""
+        return self._split(self.text) if self.alike != "exact" else _Ended(self.keys, self.text.endswith("\n"))
+
+    @cached_property
+    def starts(self) -> Sequence[int]:
+        """Where each line starts in the text, and where the last one ends."""
+        return _Starts(self.lines) if self.alike != "exact" else _Starts(self.keys, 1, len(self.text))
+
+    @cached_property
+    def _hay(self) -> str:
+        if self.alike != "exact":
+            return "\n".join(["", *self.keys, ""])
+        return f"\n{self.text}" if self.text.endswith("\n") or not self.text else f"\n{self.text}\n"
 
     def _split(self, text: str) -> list[str]:
         return StringIO(text, newline="\n").readlines() if self.alike == "exact" else split_lines(text)
@@ -101,6 +125,62 @@ class View:
         if self.alike != "exact" or not self._mixed:
             return line
         return line_at(self.text, self.starts[line]) if line < len(self.lines) else len(split_lines(self.text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended(Sequence[str]):
+    """Lines that are held without the \\n that ends each, but for the last where the text has none at its end."""
+
+    keys: Sequence[str]
+    final: bool
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self.keys)))]
+        key = self.keys[at]
+        return f"{key}\n" if self.final or (at if at >= 0 else at + len(self.keys)) < len(self.keys) - 1 else key
+
+
+class _Starts(Sequence[int]):
+    """Running sums of the lengths of lines, each with `more` characters behind it, up to `end`.
+
+    The first few that are asked for are added up each: all of them at once are dear.
+    """
+
+    FEW = 4
+
+    def __init__(self, lines: Sequence[str], more: int = 0, end: int | None = None) -> None:
+        self._lines = lines
+        self._more = more
+        self._end = end
+        self._asked = 0
+        self._sums: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self._lines) + 1
+
+    @overload
+    def __getitem__(self, at: int) -> int: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[int]: ...
+    def __getitem__(self, at: int | slice) -> int | Sequence[int]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        self._asked += 1
+        if self._asked > self.FEW and not self._sums:
+            self._sums = [0, *accumulate(map(len, self._lines))]
+        before = self._sums[at] if self._sums else sum(map(len, islice(self._lines, at)))
+        found = before + self._more * at
+        return found if self._end is None else min(found, self._end)
 
 
 def bare_line(line: str) -> str:

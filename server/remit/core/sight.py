@@ -16,7 +16,7 @@ from remit.core.codec import UTF8, Charset
 from remit.core.faults import Fault
 from remit.core.mirror import Buffer, Mirror
 from remit.core.model import ABSENT
-from remit.core.snapshot import Snapshot
+from remit.core.snapshot import NOTHING, Snapshot, Told
 
 SECOND = 1.0
 """How long something that was only looked at for showing may be old."""
@@ -49,19 +49,19 @@ class Reader(Protocol):
     def real(self, path: str) -> str: ...
     def mark(self, path: str) -> object | None: ...
     def list(self, limit: int) -> list[str]: ...
+    def committed(self, path: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class OnDisk:
-    """What lay on disk: its digest (or `absent`), its text by its own marks, and when and by which stat it was seen.
+    """What lay on disk, its text by its own marks, and when and by which stat it was seen.
 
     `since`: when this stat was first met; `read`: when the content was read; `seen`: when it was last looked at.
     `thin`: the content was not kept.
     """
 
-    digest: str
+    content: Told
     real: str
-    text: str
     charset: Charset
     data: bytes
     mode: int
@@ -71,6 +71,14 @@ class OnDisk:
     read: float
     seen: float
     thin: bool = False
+
+    @property
+    def digest(self) -> str:
+        return self.content.digest
+
+    @property
+    def text(self) -> str:
+        return self.content.text
 
     def stands(self, mark: object | None) -> bool:
         """Whether a stat says that this is what is there."""
@@ -157,6 +165,10 @@ class Sight:
             return None
         return found.data if found else None
 
+    def committed(self, path: str) -> str | None:
+        """git's blob id of a file as HEAD has it; None where there is none, or no repository."""
+        return self.files.committed(path)
+
     # --- the parts of a look ------------------------------------------------------------------------------------------
 
     def _read(self, path: str, *, thin: bool = False) -> OnDisk:
@@ -165,13 +177,12 @@ class Sight:
         since = before.since if before is not None and before.mark == mark else now
         found = self.files.read(path)
         if found is None:
-            known = OnDisk(ABSENT, self.files.real(path), "", UTF8, b"", 0, 0, mark, since, now, now)
+            known = OnDisk(NOTHING, self.files.real(path), UTF8, b"", 0, 0, mark, since, now, now)
         else:
             decoded = codec.decode(found.data)
             known = OnDisk(
-                codec.digest(found.data),
+                Told(codec.digest(found.data), decoded.text),
                 found.real,
-                decoded.text,
                 decoded.charset,
                 found.data,
                 found.mode,
@@ -181,7 +192,7 @@ class Sight:
                 now,
                 now,
             )
-        self._known[path] = replace(known, text="", data=b"", thin=True) if thin else known
+        self._known[path] = replace(known, content=Told(known.digest), data=b"", thin=True) if thin else known
         return known
 
     def _snapshot(self, path: str, disk: OnDisk) -> Snapshot:
@@ -189,31 +200,31 @@ class Sight:
         if buffer is not None:
             return _buffer(buffer, disk, doubted=self.mirror.doubted(buffer.path))
         if path in self.mirror.unknown:
-            return Snapshot(path, disk.digest, "buffer", trusted=False, disk=disk.digest)
+            return Snapshot(path, Told(disk.digest), "buffer", trusted=False, disk=disk.digest)
         if disk.digest == ABSENT:
-            return Snapshot(disk.real, ABSENT, "absent")
+            return Snapshot(disk.real, NOTHING, "absent")
         return Snapshot(
-            disk.real, disk.digest, "disk", disk.text, disk.charset, disk=disk.digest, mode=disk.mode, links=disk.links
+            disk.real, disk.content, "disk", disk.charset, disk=disk.digest, mode=disk.mode, links=disk.links
         )
 
 
 def _buffer(buffer: Buffer, disk: OnDisk, *, doubted: bool) -> Snapshot:
-    text, name = str(buffer.text), buffer.digest()
+    held = buffer.content()
     same = disk.digest != ABSENT and buffer.holds(disk.digest, lambda: _as_buffer(buffer, disk))
     if same:
         # The two agree, so whatever was loaded before, the buffer stands on this now.
         buffer.loaded = disk.digest
     return Snapshot(
         buffer.path,
-        name or disk.digest,
+        held or Told(disk.digest, str(buffer.text)),
         "buffer",
-        text,
         buffer.charset or UTF8,
         buffer.version,
         disk.digest,
         clean=same,
         parted=disk.digest != buffer.loaded,
-        trusted=buffer.trusted and name is not None and not doubted,
+        normalised=buffer.normalised,
+        trusted=buffer.trusted and held is not None and not doubted,
     )
 
 

@@ -5,17 +5,19 @@ Judging freshness is `core/snapshot.py`; here is only the account of it for whoe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from remit.core import codec, diff
+from remit.core import codec, diff, movers
 from remit.core.answers import StaleView
 from remit.core.codec import Charset
 from remit.core.faults import AgentFault, Fault, UserFault
+from remit.core.leaves import Frozen, apart
+from remit.core.mirror import Held, grafted
 from remit.core.model import ABSENT
 from remit.core.proposal import FileChange, Proposal
-from remit.core.snapshot import Fresh, Parted, Snapshot, Stale, Unknown, judge
-from remit.core.text import split_lines
+from remit.core.snapshot import Content, Fresh, Parted, Snapshot, Stale, Unknown, judge
+from remit.core.text import frozen
 from remit.core.turn import Turn
 
 Rebase = Literal["clean", "conflict", "not_possible"]
@@ -47,6 +49,7 @@ def describe(turn: Turn, snapshot: Snapshot, binding: str, result: str | None) -
         current=snapshot.digest,
         origin=snapshot.source,
         diff=moved if len(moved) <= DIFF_LIMIT else moved[:DIFF_LIMIT] + "\n… (cut; read the file again)\n",
+        moved_by=movers.since(turn, snapshot, binding),
         line_ends_only=base is not None and base != snapshot.text and codec.same_text(base, snapshot.text),
         rebase=_rebase(base, snapshot, result),
     )
@@ -96,15 +99,42 @@ def moved(turn: Turn, base: str, charset: Charset, snapshot: Snapshot) -> tuple[
     """The lines that changed between a content and what is there now; None when that content was never kept here."""
 
     def compare() -> tuple[diff.Span, ...]:
-        before = base_text(turn, base, charset)
+        before = _lines(turn, base, charset, snapshot.content)
         if before is None:
             raise LookupError(base)  # not remembered: it may be kept later
-        return diff.spans(split_lines(before), turn.lines(snapshot))
+        return _between(before, snapshot.lines)
 
     try:
-        return turn.memory.moved.get((base, snapshot.digest), compare)
+        return turn.memory.moved.get((base, snapshot.lines), compare)
     except LookupError:
         return None
+
+
+def _lines(turn: Turn, base: str, charset: Charset, now: Content) -> Frozen | None:
+    """The lines of a base, sharing what they have in common with the buffer they are compared with."""
+    known = now.known.get(base) if isinstance(now, Held) else None
+    if known is not None:
+        return known
+    before = base_text(turn, base, charset)
+    if before is None or not isinstance(now, Held):
+        return None if before is None else frozen(before)
+    made = grafted(now.lines, before)
+    now.check(base, made)
+    return made
+
+
+def _between(old: Frozen, new: Frozen) -> tuple[diff.Span, ...]:
+    """The changed lines, from the parts that the two do not share."""
+    spans: list[diff.Span] = []
+    for gap in apart(old, new):
+        one, two = old[gap.start : gap.end], new[gap.other_start : gap.other_end]
+        if gap.end == len(old):
+            # What LSP counts as a last, empty line is no line of a change.
+            one, two = (lines[:-1] if lines and not lines[-1] else lines for lines in (one, two))
+        for span in diff.spans(one, two):
+            start, new_start = span.old_start + gap.start, span.new_start + gap.other_start
+            spans.append(replace(span, old_start=start, new_start=new_start))
+    return tuple(spans)
 
 
 def views(turn: Turn, proposal: Proposal) -> tuple[StaleView, ...]:
@@ -126,6 +156,7 @@ def _told(turn: Turn, move: Moved) -> StaleView:
         current=current,
         origin=move.snapshot.source,
         diff=said,
+        moved_by=movers.since(turn, move.snapshot, move.base),
         line_ends_only=line_ends_only,
         rebase=move.rebase,
     )

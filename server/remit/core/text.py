@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Literal, assert_never
 
 from remit.core.faults import WorldFault
+from remit.core.leaves import Frozen, Lines
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 
@@ -52,19 +53,20 @@ class Text:
     raises `WorldFault("bad_range")` and changes nothing: the client and this mirror have parted.
     """
 
-    __slots__ = ("_lines", "_whole")
+    __slots__ = ("_lines",)
 
     # Joined, the lines are the text. Each has its line end, but for the last, which never has one and may be empty.
-    _lines: list[str]
-    _whole: str | None
+    _lines: Lines
 
     def __init__(self, text: str) -> None:
-        self._replace(text)
+        self._lines = Lines(_counted_lines(text))
 
     def __str__(self) -> str:
-        if self._whole is None:
-            self._whole = "".join(self._lines)
-        return self._whole
+        return str(self.freeze())
+
+    def freeze(self) -> Frozen:
+        """How the text stands now, with an empty last line where LSP counts one; the same object until it changes."""
+        return self._lines.freeze()
 
     @property
     def line_count(self) -> int:
@@ -73,54 +75,56 @@ class Text:
 
     def line(self, index: int) -> str:
         """The line with its line end ("" for an empty last one). `IndexError` outside `0 <= index < line_count`."""
-        if index < 0:
-            raise IndexError(index)
         return self._lines[index]
 
     def edit(self, edit: Edit, encoding: PositionEncoding) -> None:
         """Make one change of a `didChange` list; the list's changes are made one after the other."""
         if edit.range is None:
-            self._replace(edit.text)
+            self._lines.become(_counted_lines(edit.text))
             return
         start, end = edit.range.start, edit.range.end
         if start > end:
             raise _bad_range("A change starts after its own end.", start, end)
-        top, left = self._resolve(start, encoding)
-        bottom, right = self._resolve(end, encoding)
-        piece = self._lines[top][:left] + edit.text + self._lines[bottom][right:]
-        if top > 0 and piece.startswith("\n") and self._lines[top - 1].endswith("\r"):
+        top, left, first = self._resolve(start, encoding)
+        bottom, right, last = (top, left, first) if start == end else self._resolve(end, encoding)
+        piece = first[:left] + edit.text + last[right:]
+        if top > 0 and piece.startswith("\n") and (before := self._lines[top - 1]).endswith("\r"):
             # The carriage return that ended the line before has just become the first half of "\r\n".
             top -= 1
-            piece = self._lines[top] + piece
+            piece = before + piece
         reaches_end = bottom == len(self._lines) - 1
-        self._lines[top : bottom + 1] = _counted_lines(piece) if reaches_end else split_lines(piece)
-        self._whole = None
+        self._lines.splice(top, bottom + 1, _counted_lines(piece) if reaches_end else split_lines(piece))
 
     def offset(self, position: Position, encoding: PositionEncoding) -> int:
         """How many characters (code points) of the text lie before `position`."""
-        line, column = self._resolve(position, encoding)
-        return sum(map(len, islice(self._lines, line))) + column
+        line, column, _ = self._resolve(position, encoding)
+        return sum(map(len, islice(self.freeze(), line))) + column
 
     def position(self, line: int, column: int, encoding: PositionEncoding) -> Position:
         """The position of the character `column` (code points) of `line`, clamped like any position."""
-        line, column = self._resolve(Position(line, column), "utf-32")
-        return Position(line, _units(self._lines[line][:column], encoding))
+        line, column, whole = self._resolve(Position(line, column), "utf-32")
+        return Position(line, _units(whole[:column], encoding))
 
     def end(self, encoding: PositionEncoding) -> Position:
         """The position after the last character."""
-        return Position(len(self._lines) - 1, _units(self._lines[-1], encoding))
+        last = len(self._lines) - 1
+        return Position(last, _units(self._lines[last], encoding))
 
-    def _replace(self, text: str) -> None:
-        self._lines = _counted_lines(text)
-        self._whole = text
-
-    def _resolve(self, position: Position, encoding: PositionEncoding) -> tuple[int, int]:
-        """Line and column in code points, both inside the text."""
+    def _resolve(self, position: Position, encoding: PositionEncoding) -> tuple[int, int, str]:
+        """Line and column in code points, both inside the text, and the line itself."""
         if position.line < 0 or position.character < 0:
             raise _bad_range("A position lies before the text.", position, position)
         if position.line >= len(self._lines):
-            return len(self._lines) - 1, len(self._lines[-1])
-        return position.line, _column(self._lines[position.line], position.character, encoding)
+            last = len(self._lines) - 1
+            line = self._lines[last]
+            return last, len(line), line
+        line = self._lines[position.line]
+        return position.line, _column(line, position.character, encoding), line
+
+
+def frozen(text: str) -> Frozen:
+    """The lines of a text that nobody edits, as LSP counts them."""
+    return Text(text).freeze()
 
 
 def split_lines(text: str) -> list[str]:

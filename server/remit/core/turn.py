@@ -17,15 +17,15 @@ from remit.core.contract import TaskContract
 from remit.core.diff import Span
 from remit.core.effects import Effect
 from remit.core.faults import AgentFault, Fault, Json, OurFault, UserFault
+from remit.core.leaves import Frozen
 from remit.core.mirror import Mirror
-from remit.core.model import ABSENT, fingerprint
+from remit.core.model import fingerprint
 from remit.core.policy import EMPTY, Policy
 from remit.core.proposal import Proposal
 from remit.core.recall import Recall
 from remit.core.sight import SECOND, Sight
-from remit.core.snapshot import Snapshot
+from remit.core.snapshot import NOTHING, Snapshot
 from remit.core.state import State
-from remit.core.text import split_lines
 
 Act = Literal[
     "activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "amend", "undo", "decide", "runCheck"
@@ -97,9 +97,10 @@ class Memory:
     client: str = ""
     can_edit: bool = False
     attached_at: float | None = None
+    saves: dict[str, str] = field(default_factory=dict)
     repeats: dict[str, tuple[str, int]] = field(default_factory=dict)
     proposals: Recall[str, Proposal] = field(default_factory=lambda: Recall(500))
-    moved: Recall[tuple[str, str], tuple[Span, ...]] = field(default_factory=lambda: Recall(200))
+    moved: Recall[tuple[str, Frozen], tuple[Span, ...]] = field(default_factory=lambda: Recall(200))
     told: Recall[tuple[str, str, str], tuple[str, bool]] = field(default_factory=lambda: Recall(200))
 
     def mark(self) -> dict[str, Inflight]:
@@ -130,7 +131,6 @@ class Turn:
     effects: list[Effect] = field(default_factory=list)
     drawing: bool = False
     _glances: dict[str, Snapshot] = field(default_factory=dict)
-    _lines: dict[str, list[str]] = field(default_factory=dict)
 
     def emit(self, event: e.Event) -> int:
         """Say what happened; the sequence number it gets."""
@@ -157,12 +157,6 @@ class Turn:
             self._glances[path] = self._quietly(self.sight.glance, path)
         return self._glances[path]
 
-    def lines(self, snapshot: Snapshot) -> list[str]:
-        """The lines of what was looked at, split once a turn."""
-        if snapshot.digest not in self._lines:
-            self._lines[snapshot.digest] = split_lines(snapshot.text)
-        return self._lines[snapshot.digest]
-
     def skim(self, path: str) -> Snapshot:
         """`glance` at one of very many files, for its digest; while drawing, it may be a second old."""
         within = SECOND if self.drawing else -1.0
@@ -172,7 +166,7 @@ class Turn:
         try:
             return look(path)
         except Fault:
-            return Snapshot(path, ABSENT, "absent", trusted=False)
+            return Snapshot(path, NOTHING, "absent", trusted=False)
 
     def found(self, paths: Iterable[str]) -> dict[str, str]:
         """What is at each path now, by digest; without what cannot be read or is in doubt: nothing is known of it."""

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from remit.core import paths
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault
-from remit.edges.disk import kernel, tree
+from remit.edges.disk import head, kernel, tree
 from remit.edges.disk.hands import drop_leftover
 from remit.edges.disk.root import Root, fault, not_a_file, path_changed
 from remit.edges.disk.staged import Staged
@@ -125,6 +125,10 @@ class Disk:
         see whether there are more. Folders that cannot be read and names that `paths.parse` refuses are left out."""
         self._root.require()
         return tree.files(self._root, limit)
+
+    def committed(self, path: str) -> str | None:
+        """git's blob id of a file as HEAD has it; None where there is none, or no repository."""
+        return head.committed(self._root, path)
 
     def stage(self, action: str, changes: Sequence[DiskChange]) -> Staged:
         """Check every base and write every new text beside its place; nothing is visible before `commit`.

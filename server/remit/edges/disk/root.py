@@ -28,9 +28,10 @@ class Root:
 
     def __init__(self, path: str | Path, opener: kernel.Opener | None = None) -> None:
         # Both spellings are kept: a link may name the root by the path the user opened it with.
-        self._names = tuple({os.path.realpath(path), os.path.abspath(path)})
+        self.name = os.path.realpath(path)
+        self._names = tuple({self.name, os.path.abspath(path)})
         try:
-            self.fd = os.open(self._names[0], os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
+            self.fd = os.open(self.name, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
         except OSError as error:
             raise fault(error, "") from error
         self.opener = opener or kernel.opener(self.fd)
