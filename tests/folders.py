@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,8 @@ VARIANTS: Mapping[str, str | Tree] = {
 SAID: Mapping[str, Mapping[str, Any]] = {
     "DP-12/wrap_indented.txt": {"wrapper": "indent"},
     "DP-12/wrap_json.txt": {"wrapper": "json"},
-    "DP-13/patch.diff": {"path": "logo.bin"},
-    "DP-13/patch_git_binary.diff": {"path": "logo.bin"},
+    "DP-13/patch.diff": {"entry": "b/logo.bin"},
+    "DP-13/patch_git_binary.diff": {"entry": "b/logo.bin"},
     "EN-06/lone.json": {"field": "edits.0.replace"},
     "EN-06/lone_in_path.json": {"field": "edits.0.path"},
     "EN-06/lone_in_search.json": {"field": "edits.0.search"},
@@ -76,30 +76,22 @@ def tree(folder: Path) -> Tree:
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """One input of a case: `file` in the folder `case`. `wanted`: the refusal's code, or the whole tree afterwards."""
+    """A proposal to one tree: what an agent sends (without the bases), and what must come of it.
 
-    case: str
-    file: str
+    `wanted`: the refusal's code, or the whole tree afterwards. `modes`: what files' modes become. `said`: what the
+    data of the refusal must hold. `placed`: how a hunk must be said to be placed.
+    """
+
+    name: str
+    before: Tree
+    sent: Mapping[str, Any]
     wanted: str | Tree
-    modes: Mapping[str, int]
+    modes: Mapping[str, int] = field(default_factory=dict)
+    said: Mapping[str, Any] = field(default_factory=dict)
+    placed: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.case}/{self.file}"
-
-    @property
-    def before(self) -> Tree:
-        return tree(CASES / self.case / "before")
-
-    def params(self) -> dict[str, Any]:
-        """What an agent sends, without the bases. Text that is not UTF-8 is sent as its file is read."""
-        raw = (CASES / self.case / self.file).read_bytes()
-        if self.file.endswith(".json"):
-            return {"edits": [json.loads(raw)]}
-        try:
-            return {"patch": raw.decode()}
-        except UnicodeDecodeError:
-            (before,) = self.before.values()
-            return {"patch": codec.decode_as(raw, codec.decode(before).charset)}
+        return self.name
 
     def changed(self) -> set[str]:
         """The files that stay under their name and get another content."""
@@ -124,11 +116,26 @@ def proposals() -> list[Proposed]:
         else:
             after = tree(folder / "expected")
         modes = {path: int(mode, 8) for path, mode in case.get("expected_mode", {}).items()}
-        found.append(Proposed(name, case["input"], after, modes))
+        found.append(_read(folder, case["input"], after, modes))
         others = {path.name for path in folder.iterdir() if path.is_file()} - {"case.json", case["input"]}
         for file in sorted(others):
             wanted = VARIANTS[f"{name}/{file}"]
             found.append(
-                Proposed(name, file, wanted if isinstance(wanted, str) else tree(folder / "before") | wanted, {})
+                _read(folder, file, wanted if isinstance(wanted, str) else tree(folder / "before") | wanted, {})
             )
     return found
+
+
+def _read(folder: Path, file: str, wanted: str | Tree, modes: Mapping[str, int]) -> Proposed:
+    name, before, raw = f"{folder.name}/{file}", tree(folder / "before"), (folder / file).read_bytes()
+    sent: dict[str, Any] = {"edits": [json.loads(raw)]} if file.endswith(".json") else {"patch": _text(raw, before)}
+    return Proposed(name, before, sent, wanted, modes, SAID.get(name, {}), PLACED.get(name))
+
+
+def _text(raw: bytes, before: Tree) -> str:
+    """A patch as text. One that is not UTF-8 is sent as its file is read: nothing else can be sent."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        (data,) = before.values()
+        return codec.decode_as(raw, codec.decode(data).charset)

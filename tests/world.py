@@ -12,12 +12,12 @@ import os
 import secrets
 import shutil
 import signal
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from remit.core.faults import Fault
+from remit.core.faults import Fault, Json
 from remit.core.verbs import Hello
 from remit.edges.demo.editor import Editor
 from remit.edges.socket import Client
@@ -42,6 +42,14 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+class Caller(Protocol):
+    """An agent's way in: the socket itself, or a shim."""
+
+    async def call(self, verb: str, params: Mapping[str, Json]) -> dict[str, Any]: ...
+
+    async def close(self) -> None: ...
+
+
 @dataclass
 class World:
     """One workspace with its own Remit home."""
@@ -49,7 +57,7 @@ class World:
     base: Path
     root: Path
     editors: list[Editor] = field(default_factory=list)
-    agents: list[Client] = field(default_factory=list)
+    agents: list[Caller] = field(default_factory=list)
 
     def put(self, path: str, content: str | bytes) -> Path:
         full = self.root / path
@@ -107,7 +115,7 @@ class World:
 class Agent:
     """What an agent can do, short to write."""
 
-    client: Client
+    client: Caller
 
     async def __call__(self, verb: str, **params: Any) -> dict[str, Any]:
         return await self.client.call(verb, params)

@@ -276,7 +276,7 @@ class Step:
 def _parsed(verb: str, raw: Mapping[str, Any]) -> tuple[Verb, Any]:
     known = VERBS.get(verb)
     if known is None:
-        raise AgentFault("unknown_method", f"There is no verb {verb}.", verbs=[*VERBS])
+        raise AgentFault("unknown_method", f"There is no verb {verb}.", remedy="Call one of `verbs`.", verbs=[*VERBS])
     try:
         return known, known.params.model_validate(raw, by_alias=True, by_name=False)
     except ValidationError as error:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from pathlib import Path
 
 import pytest
 
+import remit.core
 from remit.core.faults import PARTIES, AgentFault, Fault, OurFault, UserFault, WorldFault, from_dict, to_dict
+
+CORE = Path(remit.core.__path__[0])
 
 
 @pytest.mark.parametrize("kind", [AgentFault, UserFault, WorldFault, OurFault])
@@ -34,3 +39,16 @@ def test_what_nobody_said_counts_as_ours(raw: dict[str, object]) -> None:
     assert type(fault) is OurFault
     assert fault.data == {}
     assert from_dict({}).code == "internal"
+
+
+def test_every_refusal_of_an_agent_says_what_to_do() -> None:
+    silent = [
+        f"{path.name}:{node.lineno}"
+        for path in sorted(CORE.glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "AgentFault"
+        and not any(word.arg == "remedy" for word in node.keywords)
+    ]
+    assert silent == []

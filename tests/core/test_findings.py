@@ -60,6 +60,17 @@ def test_one_hunk_that_waits(bench: Bench) -> None:
     assert bench.session.findings() == ()
 
 
+def test_an_editor_that_will_write_other_line_ends_is_told_of_in_the_review(bench: Bench) -> None:
+    """EN-03: VS Code gives a file with several kinds of line ends one; what was not touched changes with the save."""
+    bench.disk.files["src/a"] = b"p=1\r\nq=2\nr=3"
+    bench.open("src/a", "p=1\nq=2\nr=3")
+    bench.propose({"src/a": "p=1\nq=2\nr=9"})
+    message = only(bench, "patch-pending").message
+    assert message == "P1 by coder would change 1 line into 1 line. A save changes other lines' ends too."
+    bench.save("src/a")
+    assert only(bench, "patch-pending").message == "P1 by coder would change 1 line into 1 line."
+
+
 def test_several_hunks_can_be_answered_each_alone(bench: Bench) -> None:
     bench.propose({"src/a": TEXT.replace("two\n", "").replace("five", "FIVE") + "seven\n"})
     found = shown(bench, "patch-pending")

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from folders import CASES, NAMES, Proposed, Tree, proposals, told, tree
+from kinds import OWN
 from remit.core import codec, lines
 from remit.core.binding import Wish
 from remit.core.diff import unified
@@ -42,7 +43,7 @@ def carried_out(files: Sequence[FilePatch], before: Tree) -> tuple[Tree, dict[st
 
 
 def outcome(proposed: Proposed) -> str | tuple[Tree, dict[str, str]]:
-    before, sent = proposed.before, proposed.params()
+    before, sent = proposed.before, proposed.sent
     try:
         if "patch" in sent:
             return carried_out(parse(sent["patch"]).files, before)
@@ -54,7 +55,13 @@ def outcome(proposed: Proposed) -> str | tuple[Tree, dict[str, str]]:
     return before | {edit["path"]: codec.encode(text, old.charset)}, {}
 
 
-@pytest.mark.parametrize("proposed", [one for one in proposals() if one.wanted != "invalid_unicode"], ids=str)
+PURE = [
+    *(one for one in proposals() if one.wanted != "invalid_unicode"),
+    *(one for one in OWN if "patch" in one.sent),
+]
+
+
+@pytest.mark.parametrize("proposed", PURE, ids=str)
 def test_case(proposed: Proposed) -> None:
     found = outcome(proposed)
     if isinstance(proposed.wanted, str):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.core import plain
 from remit.core.plain import line, listed, prose, visible
 
 
@@ -58,3 +59,26 @@ def test_a_list_says_how_much_more_there_is() -> None:
     assert listed(words, 2) == "w0, w1 and 98 more"
     assert len(listed(("x" * 9999,), 1)) == 100
     assert listed((), 3) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "place"),
+    [
+        ("\ud83d", ""),
+        ("\U0001f378", None),
+        ({"a": [1, None, "x", {"b": "y\udc00"}]}, "a.3.b"),
+        ({"a": "\ud800", "b": "\ud800"}, "a"),
+        ({"a": {"k\ud83d": 1}}, "a.k\\ud83d"),
+        ([["ok"], [["\udfff"]]], "1.0.0"),
+        ({"a": ["ok", 1.5, True, None], "é": {}}, None),
+    ],
+)
+def test_the_place_of_half_a_character(value: object, place: str | None) -> None:
+    assert plain.half(value) == place
+
+
+def test_depth_is_no_matter() -> None:
+    value: object = "\ud800"
+    for _ in range(5000):
+        value = [value]
+    assert plain.half(value) == ".".join(["0"] * 5000)

@@ -148,12 +148,20 @@ def _carried_out(patch: Patch, before: Tree) -> Verdict:
             after[file.path] = (file.content or "").encode("utf-8", "surrogateescape")
         elif file.op != "delete" or file.chunks:
             found = codec.decode(before[source])
-            placed = place(found.text, file.chunks)
+            mark = found.charset.bom
+            # The patch was read without any guess, so a file that needs one is read as the patch was.
+            guessed = found.charset.name in codec.GUESSED
+            old = before[source][len(mark) :].decode("utf-8", "surrogateescape") if guessed else found.text
+            placed = place(old, file.chunks)
             placements += [(file, file.chunks[one.chunk], one) for one in placed.placements]
             if file.op == "delete" and placed.text:
                 return Refused(file.path, "no_match")
             if file.op != "delete":
-                after[file.path] = codec.encode(placed.text, found.charset)
+                after[file.path] = (
+                    mark + placed.text.encode("utf-8", "surrogateescape")
+                    if guessed
+                    else codec.encode(placed.text, found.charset)
+                )
         if file.mode == "100755":
             executable.add(file.path)
     return Done(after, frozenset(executable), patch, tuple(placements))

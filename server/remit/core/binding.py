@@ -92,7 +92,13 @@ def demand(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mappin
             origin=snapshot.source,
         )
     if binding != ABSENT and wish.op == "create":
-        raise AgentFault("target_exists", f"{asked} exists already.", path=asked, current=snapshot.digest)
+        raise AgentFault(
+            "target_exists",
+            f"{asked} exists already.",
+            remedy="Read it and propose a change of it.",
+            path=asked,
+            current=snapshot.digest,
+        )
     if not snapshot.is_named(binding):
         raise _stale(turn, agent, wish, snapshot, binding)
 

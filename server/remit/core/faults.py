@@ -53,6 +53,16 @@ class OurFault(Fault):
     party: ClassVar[Party] = "us"
 
 
+def no_unicode(field: str) -> AgentFault:
+    """The refusal `invalid_unicode` of a request whose `field` holds half a character, or bytes that are no UTF-8."""
+    return AgentFault(
+        "invalid_unicode",
+        f"{field[:60]} is no Unicode text: it holds half a character, or bytes that are not UTF-8.",
+        remedy="Send whole characters: a pair of surrogates is one, and a single one is none.",
+        field=field,
+    )
+
+
 PARTIES: Mapping[Party, type[Fault]] = {kind.party: kind for kind in (AgentFault, UserFault, WorldFault, OurFault)}
 
 

@@ -66,7 +66,7 @@ def _fresh(turn: Turn, entry: ProposalEntry, proposal: Proposal, one: Shown, oth
             path,
             region,
             "information",
-            short(f"{proposal.id} by {who} {_what(file, hunk, number)}.{failed or _also(near)}"),
+            short(f"{proposal.id} by {who} {_what(file, hunk, number)}.{_ends(one.snapshot)}{failed or _also(near)}"),
             _answers(proposal, hunk, many),
             _touching(turn, near),
             {"proposal": proposal.id, "hunk": hunk.id, **_named(near)},
@@ -90,6 +90,10 @@ def _what(file: FileChange, hunk: Hunk, number: int) -> str:
         return f"would make this file{mode[1:]}"
     place = f" ({number} of {len(file.hunks)})" if len(file.hunks) > 1 else ""
     return f"would change {_count(len(hunk.old))} into {_count(len(hunk.new))}{place}{mode}"
+
+
+def _ends(snapshot: Snapshot) -> str:
+    return " A save changes other lines' ends too." if snapshot.normalised else ""
 
 
 def _count(lines: int) -> str:
@@ -157,7 +161,8 @@ def _moved(turn: Turn, proposal: Proposal, one: Shown, way: str, others: Overlap
         elif hunk is None:
             words = f"{proposal.id} by {who}: the file holds this part of it already."
         else:
-            words = f"{proposal.id} by {who}, {_shift(old, hunk)}, {_what(file, hunk, number)}.{_also(near)}"
+            tail = f"{_ends(one.snapshot)}{_also(near)}"
+            words = f"{proposal.id} by {who}, {_shift(old, hunk)}, {_what(file, hunk, number)}.{tail}"
         yield Finding(
             "patch-stale",
             file.origin,

@@ -12,6 +12,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 # Letters and marks without a shape: Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, and the blank
 # Braille pattern. Variation selectors up to U+FE0F stay: emoji are written with them.
 _SHAPELESS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0000-\U000e0fff]")
+_HALF = re.compile("[\ud800-\udfff]")
 _LINE_ENDS = re.compile(r"\r\n?")
 _GAP = re.compile(r"\n{3,}")
 
@@ -43,6 +44,32 @@ def listed(words: tuple[str, ...], limit: int) -> str:
     rest = len(words) - limit
     some = ", ".join(line(word, 100) for word in words[:limit])
     return f"{some} and {rest} more" if rest > 0 else some
+
+
+def half(value: object) -> str | None:
+    """Where a JSON value holds half a character (a lone surrogate): `edits.0.search`; None where it holds none.
+
+    Names count too, and stand in the place as they can be written. No recursion: others choose how deep it is.
+    """
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        place, here = waiting.pop()
+        inner: list[tuple[str, object]] = []
+        if isinstance(here, str) and _HALF.search(here):
+            return place
+        if isinstance(here, dict):
+            for name, one in here.items():
+                inner.append((_step(place, name), one))
+                if _HALF.search(name):
+                    return _step(place, name)
+        elif isinstance(here, list):
+            inner = [(_step(place, str(at)), one) for at, one in enumerate(here)]
+        waiting += reversed(inner)
+    return None
+
+
+def _step(place: str, name: str) -> str:
+    return f"{place}.{name}".removeprefix(".").encode(errors="backslashreplace").decode()
 
 
 def _is_hidden(char: str) -> bool:

@@ -195,7 +195,12 @@ def _replaced(turn: Turn, agent: str, name: str | None) -> str | None:
     if entry is None or entry.outline.agent != agent:
         raise AgentFault("unknown_proposal", f"You have no proposal {name}.", remedy="Call task_status.")
     if not entry.open:
-        raise AgentFault("not_pending", f"{name} is {entry.state}; it cannot be replaced.", state=entry.state)
+        raise AgentFault(
+            "not_pending",
+            f"{name} is {entry.state}; it cannot be replaced.",
+            remedy="Propose without `replaces`.",
+            state=entry.state,
+        )
     return name
 
 
@@ -215,14 +220,14 @@ def _change(
     there = snapshot if wish.source is None else turn.look(wish.path)
     target = there.path
     if wish.source is not None and there.digest != ABSENT:
-        raise AgentFault("target_exists", f"{wish.path} exists already.", path=wish.path)
+        raise AgentFault("target_exists", f"{wish.path} exists already.", remedy="Name another path.", path=wish.path)
     if wish.op == "delete":
         if wish.chunks and wish.onto(snapshot.text, snapshot.charset).text:
             raise AgentFault("no_match", f"{target} holds more than the patch deletes.", remedy=staleness.REMEDY)
         return _deletion(snapshot, name, first)
     new, placed = _new_text(wish, snapshot)
     if new == snapshot.text and snapshot.origin != "absent" and wish.source is None and wish.executable is None:
-        raise AgentFault("no_change", f"{target} already is as proposed.", path=target)
+        raise AgentFault("no_change", f"{target} already is as proposed.", remedy="Leave it out.", path=target)
     _writable(snapshot, new)
     return FileChange(
         path=target,
@@ -274,7 +279,8 @@ def _writable(snapshot: Snapshot, new: str) -> None:
     if new.isascii():
         return
     if (bad := next((i for i, c in enumerate(new) if "\ud800" <= c <= "\udfff"), None)) is not None:
-        raise AgentFault("invalid_unicode", f"Character {bad} of the new text is half a character.", offset=bad)
+        message = f"Character {bad} of the new text is half a character."
+        raise AgentFault("invalid_unicode", message, remedy="Send whole characters.", offset=bad)
     if not staleness.guessed(snapshot):
         return
     for span in diff.between(snapshot.text, new):

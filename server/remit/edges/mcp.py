@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 from pydantic.json_schema import GenerateJsonSchema
 
-from remit.core.faults import Fault, Json, OurFault, to_dict
+from remit.core import plain
+from remit.core.faults import Fault, Json, OurFault, no_unicode, to_dict
 from remit.core.model import Model
 from remit.core.verbs import VERBS
 
@@ -55,16 +58,23 @@ async def run(link_for: Callable[[str, str], Link], version: str) -> None:
     """
     from mcp.server.stdio import stdio_server
 
-    server = build(link_for, version)
-    async with stdio_server() as (incoming, outgoing):
+    broken: dict[str | int, str] = {}
+    server = build(link_for, version, broken)
+    lines: Any = _Lines(_own_stdin(), broken)
+    async with stdio_server(stdin=lines) as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-def build(link_for: Callable[[str, str], Link], version: str) -> Server[Any]:
-    """The server without its transport. Protocol eras: the SDK's own (2024-11-05 to 2025-11-25, and 2026-07-28)."""
+def build(
+    link_for: Callable[[str, str], Link], version: str, broken: dict[str | int, str] | None = None
+) -> Server[Any]:
+    """The server without its transport. Protocol eras: the SDK's own (2024-11-05 to 2025-11-25, and 2026-07-28).
+
+    `broken`: by request, the field that came as no Unicode; see `_Lines`.
+    """
     from mcp.server.lowlevel import Server
 
-    door = _Door(link_for)
+    door = _Door(link_for, {} if broken is None else broken)
     server: Server[Any] = Server(
         "remit",
         version=version,
@@ -80,8 +90,9 @@ def build(link_for: Callable[[str, str], Link], version: str) -> Server[Any]:
 class _Door:
     """The two handlers, and the one link they share."""
 
-    def __init__(self, link_for: Callable[[str, str], Link]) -> None:
+    def __init__(self, link_for: Callable[[str, str], Link], broken: dict[str | int, str]) -> None:
         self._link_for = link_for
+        self._broken = broken
         self._link: Link | None = None
 
     async def on_list_tools(
@@ -101,6 +112,8 @@ class _Door:
         if params.name not in VERBS:
             raise MCPError(code=mcp_types.INVALID_PARAMS, message=f"Unknown tool: {params.name[:60]}")
         try:
+            if ctx.request_id is not None and (field := self._broken.pop(ctx.request_id, None)) is not None:
+                raise no_unicode(field)
             result = await self._call(ctx, params.name, params.arguments or {})
             block = mcp_types.TextContent(type="text", text=text_of(params.name, result))
             return mcp_types.CallToolResult(content=[block], structured_content=result)
@@ -128,6 +141,63 @@ class _Door:
                 await ctx.session.report_progress(waited, message=f"Waiting for Remit, {waited:.0f} s so far.")
         finally:
             call.cancel()
+
+
+class _Lines:
+    """The lines of stdin as text, each good enough for the SDK.
+
+    The SDK leaves a request that holds half a character (`\\ud83d` alone, as JavaScript writes it) without an answer,
+    and puts U+FFFD for bytes that are not UTF-8, which would end up in a file. Here such a request goes on with `?`
+    in those places, and is refused by its id in `broken`, where the field is named.
+    """
+
+    def __init__(self, raw: BinaryIO, broken: dict[str | int, str]) -> None:
+        self._raw = raw
+        self._broken = broken
+
+    def __aiter__(self) -> _Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        from anyio.to_thread import run_sync
+
+        line = await run_sync(self._raw.readline)
+        if not line:
+            raise StopAsyncIteration
+        return self._whole(line)
+
+    def _whole(self, line: bytes) -> str:
+        text = line.decode(errors="surrogateescape")
+        if not _HALVES.search(text):
+            return text
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            message = None
+        field = plain.half(message)
+        if message is not None and field is None:
+            return text  # pairs
+        if isinstance(message, dict) and message.get("method") == "tools/call":
+            request = message.get("id")
+            if isinstance(request, str | int):
+                self._broken[request] = str(field).removeprefix("params.arguments.")
+        return text.encode(errors="replace").decode() if message is None else _mended(message)
+
+
+_HALVES = re.compile(r"\\u[dD][89a-fA-F]|[\udc80-\udcff]")
+
+
+def _mended(message: object) -> str:
+    return json.dumps(message, ensure_ascii=False).encode(errors="replace").decode() + "\n"
+
+
+def _own_stdin() -> BinaryIO:
+    """What stdin was; descriptor 0 itself is empty from now on, so that no child reads the protocol's lines."""
+    private = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return os.fdopen(private, "rb", closefd=False)  # a thread may still wait on it at the end
 
 
 async def _awaited(link: Link, verb: str, arguments: dict[str, Any]) -> dict[str, Json]:

@@ -6,8 +6,10 @@ The demo and the end-to-end tests drive it. It keeps no rule of Remit's: it open
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,18 +27,27 @@ from remit.core.faults import from_dict
 from remit.core.text import Edit, Position, PositionEncoding, Range, Text
 
 T = TypeVar("T")
+MARKS: Mapping[bytes, str] = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+"""The marks that an editor does not show and writes again."""
+
 PATIENCE = 15.0
 """Seconds after which something awaited counts as not coming."""
 
 
 @dataclass(slots=True)
 class Document:
-    """One open buffer."""
+    """One open buffer; `codec` and `bom` are how a save writes it."""
 
     uri: str
     path: Path
     text: Text
     version: int
+    codec: str = "utf-8"
+    bom: bytes = b""
 
 
 Answer = Callable[["Editor", types.ApplyWorkspaceEditParams], types.ApplyWorkspaceEditResult]
@@ -133,11 +144,20 @@ class Editor:
     def uri(self, path: str) -> str:
         return (self.root / path).as_uri()
 
-    def open(self, path: str, text: str | None = None) -> Document:
-        """Open a file; `text` stands for what a restored dirty buffer holds."""
+    def open(
+        self, path: str, text: str | None = None, *, encoding: str = "utf-8", one_end: str | None = None
+    ) -> Document:
+        """Open a file by its byte order mark, else in `encoding`. `text` stands for what a restored dirty buffer holds.
+
+        `one_end`: every line end becomes this one, as VS Code does with a file that has several.
+        """
         full = self.root / path
-        content = full.read_bytes().decode() if text is None else text
-        document = self.documents[path] = Document(full.as_uri(), full, Text(content), 1)
+        data = full.read_bytes() if full.exists() else b""
+        marked = next(((mark, name) for mark, name in MARKS.items() if data.startswith(mark)), (b"", encoding))
+        content = data.removeprefix(marked[0]).decode(marked[1]) if text is None else text
+        if one_end is not None:
+            content = re.sub(r"\r\n|\r|\n", lambda _: one_end, content)
+        document = self.documents[path] = Document(full.as_uri(), full, Text(content), 1, marked[1], marked[0])
         self._open(document)
         return document
 
@@ -169,7 +189,7 @@ class Editor:
 
     def save(self, path: str) -> None:
         document = self.documents[path]
-        document.path.write_bytes(str(document.text).encode())
+        document.path.write_bytes(document.bom + str(document.text).encode(document.codec))
         self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(document.uri)))
 
     def close(self, path: str) -> None:

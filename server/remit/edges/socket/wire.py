@@ -12,7 +12,8 @@ from typing import Final
 
 from pydantic_core import from_json
 
-from remit.core.faults import AgentFault, Fault, Json, OurFault, Party, WorldFault, from_dict, to_dict
+from remit.core import plain
+from remit.core.faults import AgentFault, Fault, Json, OurFault, Party, WorldFault, from_dict, no_unicode, to_dict
 
 PROTOCOL: Final = 1
 FRAME_LIMIT: Final = 16 * 1024 * 1024
@@ -74,10 +75,12 @@ class ConnectionLost(WorldFault):
 
 
 def parse(frame: bytes) -> dict[str, Json]:
-    """The JSON object in a frame. Raises Malformed: `not_json`, `too_deep`, `not_a_request`."""
+    """The JSON object in a frame. Raises Malformed: `not_json`, `invalid_unicode`, `too_deep`, `not_a_request`."""
     try:
         message = from_json(frame, allow_inf_nan=False)
     except ValueError as error:
+        if (broken := _no_unicode(frame)) is not None:
+            raise broken from None
         raise Malformed(-32700, "not_json", "The line is not JSON in UTF-8.", reason=str(error)[:200]) from None
     if not isinstance(message, dict):
         raise Malformed(-32600, "not_a_request", "A message is one JSON object.", remedy="Batches are not spoken here.")
@@ -85,6 +88,21 @@ def parse(frame: bytes) -> dict[str, Json]:
         deep = f"JSON may be nested {DEPTH_LIMIT} deep."
         raise Malformed(-32600, "too_deep", deep, request=identity(message))
     return message
+
+
+def _no_unicode(frame: bytes) -> Malformed | None:
+    """The refusal of a frame that would be JSON, but for half characters or bytes that are not UTF-8 in its strings."""
+    try:
+        message = json.loads(frame.decode(errors="surrogateescape"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or (place := plain.half(message)) is None:
+        return None
+    told = no_unicode(place.removeprefix("params."))
+    request = identity(message)
+    if isinstance(request, str) and plain.half(request) is not None:
+        request = None
+    return Malformed(-32602, told.code, told.message, remedy=told.remedy, request=request, **told.data)
 
 
 def identity(message: Mapping[str, Json]) -> str | int | None:
