@@ -286,7 +286,7 @@ def _finish(turn: Turn, agent: str, task: str, params: Any) -> FinishResult:
 
 def _proposal_result(turn: Turn, agent: str, task: str | None, params: Any) -> Model:
     reading.demand_visible(turn, agent, task, params.proposal_id)
-    return reading.proposal(turn, params.proposal_id)
+    return reading.shown_proposal(turn, task, params.proposal_id)
 
 
 def _withdrawn(turn: Turn, agent: str, _task: str | None, params: Any) -> Model:

@@ -20,7 +20,11 @@ class HunkView(Model):
     new_start: int
     new_lines: int
     state: Literal["pending", "applied", "rejected", "replaced", "undone"] = "pending"
-    placed: str = Field(default="exact", description="How it was placed: exact, or offset(n), line_ends, …")
+    placed: str = Field(
+        default="exact",
+        description="How it was placed: exact, or what was needed of offset(n), line_ends, trailing_blanks and tabs; "
+        "of several chunks, each.",
+    )
 
 
 class FileView(Model):
@@ -31,6 +35,12 @@ class FileView(Model):
     result: Binding
     executable: bool | None = Field(
         default=None, description="What the change makes of the file's mode; null: keeps it."
+    )
+    copy_of: str | None = Field(
+        default=None, description="For a new file made by a patch's copy: where its text was taken from."
+    )
+    kept: tuple[Literal["bom", "line_ends"], ...] | None = Field(
+        default=None, description="What of the file's form stays although the text that you sent has another."
     )
 
 
@@ -127,6 +137,9 @@ class ProposeResult(Model):
     files: tuple[FileView, ...]
     hunks: tuple[HunkView, ...]
     decisions: tuple[str, ...] = Field(default=(), description="Decisions that must be answered before it can apply.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="What in the patch was set aside, or read otherwise than it was written."
+    )
     next: str
 
 
@@ -136,6 +149,11 @@ class ProposalResult(Model):
     fresh: bool
     settled: bool = Field(description="True when nothing of it waits for the human any more.")
     hunks: tuple[HunkView, ...]
+    diff: str = Field(
+        default="",
+        description="All of it as a unified diff with git's headers, as it was proposed; cut when long. Only from "
+        "proposal_status and wait_for_review, and only where you may read files.",
+    )
     replaced_by: tuple[str, ...] = ()
     stale: tuple[StaleView, ...] = ()
     decisions: tuple[str, ...] = ()

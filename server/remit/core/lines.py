@@ -5,9 +5,9 @@ Does not live here: which of several places is meant (`seek`), the text that a c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Literal
 
 from remit.core.faults import AgentFault
@@ -15,9 +15,10 @@ from remit.core.text import split_lines
 
 MANY = 100  # no more places than this are counted: nobody reads a longer list of candidates
 SEARCHED = 2_000_000_000  # characters that one patch may have looked through: about a second
-EACH = 1000  # the same for one line that an anchor may mean
-Alike = Literal["exact", "line_ends", "trailing_blanks", "blanks"]
-"""In what lines may differ that count as equal: each looser than the one before."""
+EACH = 1000  # the same for one line that is looked at by itself
+Alike = Literal["exact", "line_ends", "trailing_blanks", "tabs", "blanks"]
+"""In what lines may differ that count as equal. "tabs": in the blanks they begin with; whether those are the same
+indentation is for `seek` to say."""
 
 
 class View:
@@ -33,6 +34,7 @@ class View:
         self._mixed = "\r" in text
         self._searched = 0
         self._places: dict[str, list[int]] = {}
+        self._offsets: list[int] = []
 
     def _split(self, text: str) -> list[str]:
         return StringIO(text, newline="\n").readlines() if self.alike == "exact" else split_lines(text)
@@ -41,6 +43,8 @@ class View:
         bare = self.bare(line)
         if self.alike == "blanks":
             return "".join(bare.split())
+        if self.alike == "tabs":
+            return bare.lstrip(" \t")
         return bare.rstrip(" \t") if self.alike == "trailing_blanks" else bare
 
     def bare(self, line: str) -> str:
@@ -56,19 +60,27 @@ class View:
         return [self._key(line) for line in self.read(lines)]
 
     def find(self, want: Sequence[str]) -> list[int]:
-        """Every line where `want` begins, up to MANY of them. The search is C's, over the joined text.
+        """Every line where `want` begins, up to MANY of them. AgentFault as in `hits`."""
+        return list(islice(self.hits(want), MANY))
+
+    def hits(self, want: Sequence[str], floor: int = 0) -> Iterator[int]:
+        """Every line from `floor` on where `want` begins, in order. The search is C's, over the joined text.
 
         AgentFault: search_too_long, once many chunks have each been looked for in all of a large text.
         """
-        self._spend(len(self._hay))
         needle = "\n".join(["", *want, ""])
-        lines: list[int] = []
-        at = line = 0
-        while (hit := self._hay.find(needle, at)) >= 0 and len(lines) < MANY:
+        at, line = self._offset(floor), floor
+        while (hit := self._hay.find(needle, at)) >= 0:
+            self.spend(hit - at + len(needle))
             line += self._hay.count("\n", at, hit)
-            lines.append(line)
+            yield line
             at, line = hit + 1, line + 1
-        return lines
+        self.spend(len(self._hay) - at)
+
+    def _offset(self, line: int) -> int:
+        if line and not self._offsets:
+            self._offsets = [0, *accumulate(len(key) + 1 for key in self.keys)]
+        return self._offsets[min(line, len(self.keys))] if line else 0
 
     def standing(self, key: str) -> list[int]:
         """The lines whose key this is, blanks around it aside. AgentFault as in `find`."""
@@ -76,17 +88,14 @@ class View:
             for line, known in enumerate(self.keys):
                 self._places.setdefault(known.strip(), []).append(line)
         found = self._places.get(key.strip(), [])
-        self._spend(EACH * len(found))
+        self.spend(EACH * len(found))
         return found
 
-    def _spend(self, characters: int) -> None:
+    def spend(self, characters: int) -> None:
+        """Reckon with work that looks at so many characters. AgentFault: search_too_long."""
         self._searched += characters
         if self._searched > SEARCHED:
-            raise AgentFault(
-                "search_too_long",
-                "Finding all these places in so large a file takes too long.",
-                remedy="Give the right line numbers, or send it in parts.",
-            )
+            raise too_long()
 
     def end(self, line: int) -> str:
         """How this line ends ("" for a last one that does not, and outside of the text)."""
@@ -101,6 +110,15 @@ class View:
         if self.alike != "exact" or not self._mixed:
             return line
         return line_at(self.text, self.starts[line]) if line < len(self.lines) else len(split_lines(self.text))
+
+
+def too_long() -> AgentFault:
+    """The refusal `search_too_long`."""
+    return AgentFault(
+        "search_too_long",
+        "Finding all these places in so large a file takes too long.",
+        remedy="Give the right line numbers, or send it in parts.",
+    )
 
 
 def bare_line(line: str) -> str:

@@ -89,6 +89,10 @@ class FileChange(Model):
     result: Binding
     hunks: tuple[Hunk, ...] = Field(description="At least one; a change that cannot be divided has exactly one.")
     executable: bool | None = None
+    copy_of: str | None = Field(default=None, description="Where the text of a new file was taken from.")
+    kept: tuple[Literal["bom", "line_ends"], ...] = Field(
+        default=(), description="What of the file's form stays although the text that was sent has another."
+    )
     charset: str = "utf-8"
     bom: str = Field(default="", description="The byte order mark in hex.")
 

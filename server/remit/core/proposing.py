@@ -6,36 +6,39 @@ Everything is worked out in memory first; a refusal leaves no trace of half a pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
 
-from remit.core import asking, binding, codec, diff, patch, paths, place, plain, room, staleness
+from remit.core import asking, binding, codec, diff, paths, place, plain, room, staleness, wish
 from remit.core import events as e
 from remit.core.answers import FileView, HunkView, ProposeResult
-from remit.core.binding import Wish
 from remit.core.faults import AgentFault
+from remit.core.form import Kept
 from remit.core.model import ABSENT
-from remit.core.permission import Ask, Refuse, may_write
-from remit.core.place import Swap
+from remit.core.permission import Ask, Refuse, may_write, rights
+from remit.core.place import Placed
 from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
 from remit.core.requests import ProposeParams
 from remit.core.snapshot import Snapshot
 from remit.core.text import split_lines
 from remit.core.turn import Turn
+from remit.core.wish import Wish
 
 
 def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> ProposeResult:
     """File a proposal. AgentFaults: see `contracts/methods.md` under `propose_patch`."""
-    wishes = _wishes(params)
+    wishes, notes = wish.wishes(params)
     room.demand_size(len(wishes))
     bases = {paths.parse(path, portable=False): bound for path, bound in params.bases.items()}
-    asks = _permitted(turn, task, [path for wish in wishes for path in filter(None, (wish.source, wish.path))])
+    asks = _permitted(turn, task, [path for one in wishes for path in one.touches()])
     name = turn.state.next_id("P")
     files: list[FileChange] = []
-    for wish in wishes:
+    for one in wishes:
         first = 1 + sum(len(file.hunks) for file in files)
-        files.append(_change(turn, agent, task, wish, bases, f"{name}", first))
+        files.append(_change(turn, agent, task, one, bases, name, first))
     touched = [path for file in files for path in file.touches()]
-    _once(touched)  # a link and its target are one file
+    wish.once(touched)  # a link and its target are one file
     asks |= _permitted(turn, task, touched)
     asks |= {path: why for path in touched if path not in asks and (why := asking.shared(turn, path)) is not None}
     room.demand_size(len(files), sum(len(file.hunks) for file in files), len(asks))
@@ -64,6 +67,7 @@ def propose(turn: Turn, agent: str, task: str, params: ProposeParams) -> Propose
         files=tuple(file_view(file) for file in files),
         hunks=tuple(hunk_view(turn, file, hunk) for file, hunk in proposal.hunks()),
         decisions=decisions,
+        notes=notes,
         next="It waits for the human's review: call wait_for_review."
         if turn.state.mode == "editor"
         else "No editor is open, so nothing is applied yet; it waits. Go on, or call wait_for_review later.",
@@ -85,6 +89,8 @@ def file_view(file: FileChange) -> FileView:
         base=file.base,
         result=file.result,
         executable=file.executable,
+        copy_of=file.copy_of,
+        kept=file.kept or None,
     )
 
 
@@ -101,57 +107,7 @@ def hunk_view(turn: Turn, file: FileChange, hunk: Hunk) -> HunkView:
     )
 
 
-# --- what is asked ----------------------------------------------------------------------------------------------------
-
-
-def _wishes(params: ProposeParams) -> list[Wish]:
-    given = [part for part in (params.patch, params.files, params.edits) if part is not None]
-    if len(given) != 1:
-        raise AgentFault("invalid_params", "Give one of patch, files and edits.", remedy="Send exactly one of them.")
-    found = [*_from_patch(params.patch or ""), *_from_files(params), *_from_edits(params)]
-    if not found:
-        raise AgentFault("no_change", "The proposal holds no change.", remedy="Send at least one file.")
-    _once([path for wish in found for path in filter(None, (wish.source, wish.path))])
-    return found
-
-
-def _once(touched: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for path in touched:
-        if paths.fold(path) in seen:
-            raise AgentFault("duplicate_path", f"{path} is named twice.", remedy="One entry a file.", path=path)
-        seen.add(paths.fold(path))
-
-
-def _from_files(params: ProposeParams) -> Iterator[Wish]:
-    for file in params.files or ():
-        yield Wish(
-            paths.parse(file.path, portable=False), "delete" if file.content is None else "write", content=file.content
-        )
-
-
-def _from_edits(params: ProposeParams) -> Iterator[Wish]:
-    by_path: dict[str, list[Swap]] = {}
-    for edit in params.edits or ():
-        path = paths.parse(edit.path, portable=False)
-        by_path.setdefault(path, []).append(Swap(edit.search, edit.replace, edit.count))
-    for path, swaps in by_path.items():
-        yield Wish(path, "modify", swaps=tuple(swaps))
-
-
-def _from_patch(text: str) -> Iterator[Wish]:
-    if not text:
-        return
-    for file in patch.parse(text).files:
-        yield Wish(
-            path=paths.parse(file.path, portable=False),
-            op=file.op,
-            source=None if file.source is None else paths.parse(file.source, portable=False),
-            content=file.content,
-            chunks=file.chunks,
-            executable=None if file.mode is None else file.mode == "100755",
-            old_blob=file.old_blob,
-        )
+# --- what is allowed --------------------------------------------------------------------------------------------------
 
 
 def _permitted(turn: Turn, task: str, touched: list[str]) -> dict[str, Ask]:
@@ -192,71 +148,125 @@ def _replaced(turn: Turn, agent: str, name: str | None) -> str | None:
 
 
 def _change(
-    turn: Turn, agent: str, task: str, wish: Wish, bases: Mapping[str, str], name: str, first: int
+    turn: Turn, agent: str, task: str, asked: Wish, bases: Mapping[str, str], name: str, first: int
 ) -> FileChange:
-    snapshot = turn.look(wish.source or wish.path)
-    if snapshot.path != (wish.source or wish.path):
+    snapshot = turn.look(asked.source or asked.path)
+    if asked.copies:
+        _demand_reading(turn, task, snapshot.path)
+    elif snapshot.path != (asked.source or asked.path):
         _permitted(turn, task, [snapshot.path])  # before anything of it is told
-    binding.demand(turn, agent, wish, snapshot, bases)
+    binding.demand(turn, agent, asked, snapshot, bases)
     if snapshot.origin != "absent":
         # The base too: parts are made from it, and a crash is undone with it.
         turn.keep(codec.encode(snapshot.text, snapshot.charset))
-    there = snapshot if wish.source is None else turn.look(wish.path)
-    target = there.path
-    if wish.source is not None and there.digest != ABSENT:
-        raise AgentFault("target_exists", f"{wish.path} exists already.", path=wish.path)
-    if wish.op == "delete":
-        if wish.chunks and place.place(snapshot.text, wish.chunks).text:
+    target = snapshot.path if asked.source is None else _free(turn, asked.path)
+    placed, kept = asked.onto(snapshot.text, turn.policy().placement.allow, marked=bool(snapshot.charset.bom))
+    if asked.op == "delete":
+        if asked.chunks and placed.text:
             raise AgentFault("no_match", f"{target} holds more than the patch deletes.", remedy=staleness.REMEDY)
-        return _deletion(snapshot, name, first)
-    new, placed = _new_text(wish, snapshot)
-    if new == snapshot.text and snapshot.origin != "absent" and wish.source is None and wish.executable is None:
-        raise AgentFault("no_change", f"{target} already is as proposed.", path=target)
-    _writable(snapshot, new)
+        placed = replace(placed, text="")
+    else:
+        _demand_change(asked, snapshot, placed.text)
+        _writable(snapshot, placed.text)
+    op = _op(asked, snapshot)
+    result = ABSENT if op == "delete" else turn.keep(_result(asked, placed.text, snapshot))
+    # A copy is a new file from here on: what is proposed is its whole text, so nothing that happens to the source
+    # later makes it stale. The source had to be what the patch says when it was proposed.
+    base = "" if asked.copies else snapshot.text
     return FileChange(
         path=target,
-        op="rename" if wish.source is not None else "create" if snapshot.origin == "absent" else "modify",
-        source=None if wish.source is None else snapshot.path,
-        base=snapshot.digest,
-        result=turn.keep(codec.encode(new, snapshot.charset)),
-        hunks=_hunks(snapshot.text, new, name, first, placed, whole=wish.source is not None),
-        executable=wish.executable,
+        op=op,
+        source=snapshot.path if op == "rename" else None,
+        base=ABSENT if asked.copies else snapshot.digest,
+        result=result,
+        hunks=_hunks(base, name, first, asked, placed, kept),
+        executable=_mode(asked, snapshot),
+        copy_of=snapshot.path if asked.copies else None,
+        kept=kept,
         charset=snapshot.charset.name,
         bom=snapshot.charset.bom.hex(),
     )
 
 
-def _deletion(snapshot: Snapshot, name: str, first: int) -> FileChange:
-    return FileChange(
-        path=snapshot.path,
-        op="delete",
-        base=snapshot.digest,
-        result=ABSENT,
-        hunks=_hunks(snapshot.text, "", name, first, "exact", whole=True),
-        charset=snapshot.charset.name,
-        bom=snapshot.charset.bom.hex(),
-    )
+def _op(asked: Wish, snapshot: Snapshot) -> Literal["create", "modify", "delete", "rename"]:
+    if asked.copies or (asked.op in ("write", "create") and snapshot.origin == "absent"):
+        return "create"
+    if asked.op == "delete":
+        return "delete"
+    return "modify" if asked.source is None else "rename"
 
 
-def _hunks(old: str, new: str, name: str, first: int, placed: str, *, whole: bool) -> tuple[Hunk, ...]:
+def _mode(asked: Wish, snapshot: Snapshot) -> bool | None:
+    """What the change makes of the mode; a copy of a program is a program, as git has it."""
+    return True if asked.copies and asked.executable is None and snapshot.mode & 0o100 else asked.executable
+
+
+def _demand_reading(turn: Turn, task: str, path: str) -> None:
+    if "read_file" not in rights(turn.contract(task), turn.policy()):
+        raise AgentFault(
+            "right_missing",
+            f"The contract of {task} does not give the right read_file, which a copy needs.",
+            remedy="Ask with request_amendment.",
+            right="read_file",
+            path=path,
+        )
+
+
+def _free(turn: Turn, path: str) -> str:
+    """Where a file that is moved or copied to `path` will be. AgentFaults: target_exists, buffer_unknown."""
+    there = turn.look(path)
+    staleness.demand_known(there, ABSENT, AgentFault)
+    if there.digest != ABSENT:
+        raise AgentFault(
+            "target_exists", f"{path} exists already.", path=path, current=there.digest, origin=there.source
+        )
+    return there.path
+
+
+def _demand_change(asked: Wish, snapshot: Snapshot, new: str) -> None:
+    if new != snapshot.text or snapshot.origin == "absent" or asked.source is not None:
+        return
+    if asked.executable is None or (snapshot.origin == "disk" and asked.executable == bool(snapshot.mode & 0o100)):
+        sent = asked.content is not None and asked.content != new
+        raise AgentFault(
+            "no_change",
+            f"{snapshot.path} already is as proposed{', but for the form of the file' if sent else ''}.",
+            remedy="A whole text leaves byte order mark and line ends as they are; a patch can change line ends."
+            if sent
+            else "",
+            path=snapshot.path,
+        )
+
+
+def _result(asked: Wish, new: str, snapshot: Snapshot) -> bytes:
+    """The bytes that the change makes. AgentFaults: unencodable, result_mismatch."""
+    data = codec.encode(new, snapshot.charset)
+    if asked.new_blob is not None and (made := binding.blob_id(data, asked.new_blob)) != asked.new_blob:
+        raise AgentFault(
+            "result_mismatch",
+            f"The patch makes another content of {asked.path} than its index line says.",
+            remedy="Send the patch as git printed it, or without its index line.",
+            path=asked.path,
+            index=asked.new_blob,
+            made=made,
+        )
+    return data
+
+
+def _hunks(old: str, name: str, first: int, asked: Wish, placed: Placed, kept: tuple[Kept, ...]) -> tuple[Hunk, ...]:
+    """With how each was placed. A deletion, a move, a new file: one thing to decide, whatever its text."""
+    new = placed.text
     spans = diff.between(old, new)
-    if spans and not (whole and len(spans) > 1):
-        return hunks_of(name, spans, first, placed)
-    # A deletion, a rename, an empty new file: one thing to decide, whatever its text.
-    only = diff.Span(0, tuple(split_lines(old)), 0, tuple(split_lines(new)))
-    return hunks_of(name, (only,), first, placed)
-
-
-def _new_text(wish: Wish, snapshot: Snapshot) -> tuple[str, str]:
-    if wish.content is not None:
-        house = codec.eol_style(snapshot.text)
-        if house == "crlf" and codec.eol_style(wish.content) == "lf":
-            # The file's line ends are not the agent's to change by the way.
-            return wish.content.replace("\n", "\r\n"), "line_ends"
-        return wish.content, "exact"
-    result = wish.onto(snapshot.text)
-    rules = sorted({p.rule if p.rule != "offset" else f"offset({p.offset})" for p in result.placements} - {"exact"})
-    return result.text, ", ".join(rules) or "exact"
+    if asked.op in ("delete", "rename", "copy") or not spans:
+        spans = (diff.Span(0, tuple(split_lines(old)), 0, tuple(split_lines(new))),)
+    if asked.content is not None:
+        told = tuple("line_ends" if "line_ends" in kept and span.new else "exact" for span in spans)
+    elif asked.copies:
+        told = (", ".join(dict.fromkeys(word for *_, word in placed.changed)) or "exact",)
+    else:
+        told = place.words(old, placed, spans)
+    made = hunks_of(name, spans, first)
+    return tuple(hunk.model_copy(update={"placed": word}) for hunk, word in zip(made, told, strict=True))
 
 
 def _writable(snapshot: Snapshot, new: str) -> None:

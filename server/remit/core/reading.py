@@ -5,7 +5,7 @@ Reads the state and frozen looks; the only events it says are receipts of what w
 
 from __future__ import annotations
 
-from remit.core import checking, codec, deciding, paths, proposing, staleness
+from remit.core import checking, codec, deciding, paths, printer, proposing, staleness
 from remit.core import events as e
 from remit.core.answers import (
     ChecksResult,
@@ -17,12 +17,15 @@ from remit.core.answers import (
     TaskView,
 )
 from remit.core.faults import AgentFault
+from remit.core.model import ABSENT
 from remit.core.permission import Allow, Ask, may_write, rights
+from remit.core.proposal import FileChange, Proposal
 from remit.core.requests import ListParams, ReadParams
 from remit.core.state import ProposalEntry
 from remit.core.text import split_lines
 from remit.core.turn import Turn
 
+CUT = "\n… (cut; the hunks say the rest)\n"
 PAGE_ENTRIES = 20
 """The status page names at most this many of each kind: it must fit into a model that has lost its history."""
 
@@ -134,6 +137,38 @@ def demand_visible(turn: Turn, agent: str, task: str | None, name: str) -> None:
     entry = turn.state.proposals.get(name)
     if entry is None or not (entry.outline.agent == agent or (task is not None and entry.outline.task == task)):
         raise AgentFault("unknown_proposal", f"There is no proposal {name}.", remedy="Call task_status.")
+
+
+def shown_proposal(turn: Turn, task: str | None, name: str) -> ProposalResult:
+    """`proposal` with its diff, where the task lets the agent read. AgentFault("unknown_proposal")."""
+    answer = proposal(turn, name)
+    if task is not None and "read_file" not in task_view_rights(turn, task):
+        return answer  # the lines around a change are more than its agent sent
+    body = turn.state.proposals[name].outline.body
+    # A proposal never changes, and this is asked again with each event for as long as somebody waits.
+    text, _ = turn.memory.told.get(("diff", body, ""), lambda: (_diff(turn, turn.proposal(name)), False))
+    return answer.model_copy(update={"diff": text})
+
+
+def _diff(turn: Turn, whole: Proposal) -> str:
+    parts: list[str] = []
+    for file in whole.files:
+        base = None if file.base == ABSENT else turn.kept(file.base)
+        result = None if file.result == ABSENT else turn.kept(file.result)
+        texts = [_as_git_has_it(data, file) for data in (base, result)]
+        ids = [codec.blob_id(data) if data is not None and file.charset == "utf-8" else None for data in (base, result)]
+        parts.append(printer.printed([printer.change(file, texts[0], texts[1], (ids[0], ids[1]))]))
+        if sum(map(len, parts)) > staleness.DIFF_LIMIT:
+            break
+    text = "".join(parts).encode(errors="backslashreplace").decode()
+    return text if len(text) <= staleness.DIFF_LIMIT else text[: staleness.DIFF_LIMIT] + CUT
+
+
+def _as_git_has_it(data: bytes | None, file: FileChange) -> str:
+    """The text, with its mark where git takes it for a part of the first line."""
+    if data is None:
+        return ""
+    return data.decode() if file.charset == "utf-8" else codec.decode_as(data, file.encoding())
 
 
 def proposal(turn: Turn, name: str) -> ProposalResult:
