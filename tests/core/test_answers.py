@@ -107,6 +107,7 @@ PROPOSAL: dict[str, Any] = {
     "fresh": False,
     "settled": False,
     "hunks": [HUNK],
+    "diff": "",
     "replacedBy": ["p2"],
     "stale": [STALE],
     "decisions": ["d1"],

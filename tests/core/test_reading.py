@@ -257,3 +257,45 @@ def test_what_was_revised_a_thousand_times_can_still_be_asked_about() -> None:
     for number in range(1, 1200):
         bench.propose({"src/a": f"b{number}\n"}, replaces=f"P{number}")
     assert bench.call("proposal_status", proposalId="P1")["replacedBy"] == ["P1200"]
+
+
+# --- the diff of a proposal -------------------------------------------------------------------------------------------
+
+
+def test_a_proposal_is_told_as_a_diff_that_can_be_sent_again(bench: Bench) -> None:
+    new = TEXT.replace("two", "TWO")
+    name = bench.propose({"src/a": new, "src/new": "n\n", "src/dos": None})
+    for verb in ("proposal_status", "wait_for_review"):
+        diff = bench.call(verb, proposalId=name)["diff"]
+        assert diff.startswith("diff --git a/src/a b/src/a\nindex ") and "\n-two\n+TWO\n" in diff
+        assert "new file mode 100644" in diff and "deleted file mode 100644" in diff
+    again = bench.call("propose_patch", patch=diff)
+    results = {file["path"]: file["result"] for file in again["files"]}
+    assert results == {"src/a": sha(new), "src/new": sha("n\n"), "src/dos": "absent"}
+    assert all(one["diff"] == "" for one in bench.call("task_status")["proposals"])
+
+
+def test_a_diff_has_the_mark_that_git_would_show_and_nothing_json_cannot_say(bench: Bench) -> None:
+    bench.disk.files |= {"src/bom": b"\xef\xbb\xbfone\n", "src/old": b"caf\xe9\n"}
+    name = bench.propose({"src/bom": "ONE\n", "src/old": "caf\udce9\nx\n"})
+    diff = bench.call("proposal_status", proposalId=name)["diff"]
+    assert "-\ufeffone\n+\ufeffONE\n" in diff and " caf\\udce9\n+x\n" in diff
+    diff.encode()
+
+
+def test_a_long_diff_is_cut_and_says_so(bench: Bench) -> None:
+    name = bench.propose({"src/a": "x" * 100_000 + "\n"})
+    diff = bench.call("proposal_status", proposalId=name)["diff"]
+    assert len(diff) < 17_000 and diff.endswith("(cut; the hunks say the rest)\n")
+
+
+def test_who_may_not_read_is_shown_no_diff() -> None:
+    bench = desk({"src/a": TEXT}, contract=contract_text(allowedTools=["apply_patch"]))
+    name = bench.propose({"src/a": "x\n"})
+    assert bench.call("proposal_status", proposalId=name)["diff"] == ""
+
+
+def test_a_diff_whose_texts_are_gone_is_left_out(bench: Bench) -> None:
+    name = bench.propose({"src/a": "x\n"})
+    del bench.journal.blobs[sha(TEXT)]
+    assert bench.call("proposal_status", proposalId=name)["diff"] == ""

@@ -14,7 +14,7 @@ from remit.core import codec
 from remit.core.chunk import Chunk, Rule
 from remit.core.faults import AgentFault
 from remit.core.lines import bare_line
-from remit.core.place import Placed, ended, place
+from remit.core.place import Placed, apart, ended, place
 from remit.core.text import split_lines
 
 MARK = "\ufeff"
@@ -42,10 +42,10 @@ def whole(old: str, sent: str, *, marked: bool, rules: Sequence[Rule]) -> tuple[
 
 
 def _mixed(old: str, sent: str) -> str:
-    """Lines that stay end as they did, new ones like those they replace or the ones before."""
+    """Lines that stay end as they did, new ones like the line whose place they take, or the one before."""
     raw, lines = split_lines(old), split_lines(sent)
     first = raw[0][len(bare_line(raw[0])) :]
-    made = ended(raw, [*map(bare_line, raw)], [*map(bare_line, lines)], first, bare_line)
+    made = apart("", ended(raw, [*map(bare_line, raw)], [*map(bare_line, lines)], first, bare_line), "")
     last = made[-1]
     if bare_line(lines[-1]) == lines[-1]:
         made[-1] = bare_line(last)

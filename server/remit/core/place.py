@@ -23,7 +23,7 @@ from remit.core.placed import Placed, Placement, words
 from remit.core.seek import Site, ambiguous, explained, foremost, seek, switched_off
 from remit.core.text import split_lines
 
-__all__ = ["RULES", "Placed", "Placement", "Rule", "Swap", "ended", "place", "replace", "swap", "words"]
+__all__ = ["RULES", "Placed", "Placement", "Rule", "Swap", "apart", "ended", "place", "replace", "swap", "words"]
 
 RULES = USUAL
 
@@ -35,7 +35,7 @@ def place(text: str, chunks: Sequence[Chunk], rules: Sequence[Rule] = RULES) -> 
     "line_ends": lines that stay keep their bytes, new ones end like their neighbours. By "tabs", new lines are
     indented as the file indents the old lines that came with the same blanks.
     AgentFault: no_match, context_not_found, ambiguous_match, insertion_point_unclear, indentation_unclear,
-    overlapping_chunks, search_too_long. Lines in their data are 1-based.
+    line_ends_join, overlapping_chunks, search_too_long. Lines in their data are 1-based.
     """
     view = _views(text)
 
@@ -168,10 +168,41 @@ def _edits(number: int, site: Site, chunk: Chunk) -> list[_Edit]:
     if made and end == len(view.lines) and not _final_newline(view, chunk):
         made[-1] = view.bare(made[-1])
     starts = view.starts
+    if view.alike != "exact":
+        made = apart(view.text[: starts[line]], made, view.text[starts[end] :], raw, number)
     return [
         _Edit(starts[line + span.old_start], starts[line + span.old_end], number, "".join(span.new))
         for span in spans(raw, made)
     ]
+
+
+def apart(before: str, made: Sequence[str], after: str, kept: Sequence[str] = (), number: int = 0) -> list[str]:
+    """The lines `made`, so that none is lost where one that ends in \\r comes to stand before an empty one.
+
+    Only a text in which lines end in several ways has such places. AgentFault: line_ends_join, where a line of the
+    text itself (one of `kept`, or the one `before`) would have to end otherwise.
+    """
+    found, last = list[str](), before[-1:]
+    for line in made:
+        joins = last == "\r" and line == "\n"
+        if joins and line in kept:
+            raise _joins(number)
+        found.append("\r" if joins else line)
+        last = found[-1][-1:]
+    if last == "\r" and after[:1] == "\n":
+        if not found or found[-1] in kept:
+            raise _joins(number)
+        found[-1] = found[-1][:-1] + "\n"
+    return found
+
+
+def _joins(number: int) -> AgentFault:
+    return AgentFault(
+        "line_ends_join",
+        f"Chunk {number + 1}: what it takes away keeps two line ends from becoming one.",
+        remedy="Send the lines on both sides as old lines, and as they shall be.",
+        chunk=number,
+    )
 
 
 def _final_newline(view: View, chunk: Chunk) -> bool:

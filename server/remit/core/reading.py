@@ -16,7 +16,7 @@ from remit.core.answers import (
     StatusResult,
     TaskView,
 )
-from remit.core.faults import AgentFault
+from remit.core.faults import AgentFault, OurFault
 from remit.core.model import ABSENT
 from remit.core.permission import Allow, Ask, may_write, rights
 from remit.core.proposal import FileChange, Proposal
@@ -146,7 +146,10 @@ def shown_proposal(turn: Turn, task: str | None, name: str) -> ProposalResult:
         return answer  # the lines around a change are more than its agent sent
     body = turn.state.proposals[name].outline.body
     # A proposal never changes, and this is asked again with each event for as long as somebody waits.
-    text, _ = turn.memory.told.get(("diff", body, ""), lambda: (_diff(turn, turn.proposal(name)), False))
+    try:
+        text, _ = turn.memory.told.get(("diff", body, ""), lambda: (_diff(turn, turn.proposal(name)), False))
+    except OurFault:
+        return answer  # its texts were purged: what is known of it is told all the same
     return answer.model_copy(update={"diff": text})
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from remit.core.chunk import EVERY, Chunk, Rule
-from remit.core.faults import AgentFault
+from remit.core.faults import AgentFault, Json
 from remit.core.hint import shown, unfound
 from remit.core.indent import same_indentation
 from remit.core.lines import EACH, MANY, Alike, View, bare_line
@@ -111,6 +111,8 @@ def foremost(faults: Mapping[int, tuple[AgentFault, Chunk]]) -> int:
 def _inserted(view: Callable[[Alike], View], number: int, chunk: Chunk, rules: Sequence[Rule]) -> Site:
     exact = view("exact")
     declared = chunk.line is not None and _Sought(exact, chunk, rules).fits(chunk.line)
+    if chunk.line is not None and not declared and "offset" not in rules:
+        raise _unclear(number, [])
     line = chunk.line if declared and chunk.line is not None else _insertion(exact, number, chunk)
     # Lines that come without any old text cannot show their style of line ends: they take that of the place.
     if "line_ends" in rules and not any(line.endswith("\r") for line in chunk.new):
@@ -196,12 +198,16 @@ def _insertion(view: View, number: int, chunk: Chunk) -> int:
     floors = _anchored(view, number, chunk.anchors) if chunk.anchors else []
     if len(floors) == 1 and not chunk.at_end:
         return floors[0] + 1
-    raise AgentFault(
+    raise _unclear(number, [view.house_line(line) + 1 for line in floors])
+
+
+def _unclear(number: int, candidates: list[Json]) -> AgentFault:
+    return AgentFault(
         "insertion_point_unclear",
         f"Chunk {number + 1} only adds lines, and it is not clear where.",
         remedy="Send the lines around the place as context.",
         chunk=number,
-        candidates=[view.house_line(line) + 1 for line in floors],
+        candidates=candidates,
     )
 
 
