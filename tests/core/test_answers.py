@@ -85,6 +85,7 @@ TASK: dict[str, Any] = {
     "network": "disabled",
     "delivery": "local_files",
     "commitAllowed": False,
+    "placement": ["exact", "offset", "line_ends"],
     "contractPath": "t.contract.json",
     "contractDigest": DIGEST,
     "policyDigest": DIGEST,

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from remit.core.chunk import USUAL, Rule
 from remit.core.model import Binding, Digest, Model
 
 
@@ -99,6 +100,9 @@ class TaskView(Model):
     network: str
     delivery: str
     commit_allowed: bool
+    placement: tuple[Rule, ...] = Field(
+        default=USUAL, description="By which rules the policy lets a change find its place, besides exactly."
+    )
     contract_path: str
     contract_digest: Digest
     policy_digest: Digest

@@ -63,6 +63,7 @@ def task_view(turn: Turn, task: str) -> TaskView:
         network=value.network,
         delivery=value.delivery,
         commit_allowed=value.commit_allowed and policy.limits.commit_allowed,
+        placement=policy.placement.allow,
         contract_path=active.path,
         contract_digest=active.contract,
         policy_digest=turn.policy_digest(),

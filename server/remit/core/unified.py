@@ -67,7 +67,10 @@ def _section(reader: Reader) -> FilePatch:
         hunks.append(_hunk(reader))
     if not hunks and (head.old is not None or not head.says.keys() - {"index"}):
         raise malformed(f"The file entry at line {head.line} has no change.", head.line)
-    return _file(head, tuple(_checked(start, body) for start, body in hunks))
+    file = _file(head, tuple(_checked(start, body) for start, body in hunks))
+    if "\r\n" in (file.content or "") and reader.lines[head.line - 1].endswith("\r"):
+        reader.notes.append(f"line {head.line}: the patch's own lines end in CRLF, and so do those of the new file")
+    return file
 
 
 def _file(head: Head, chunks: tuple[Chunk, ...]) -> FilePatch:
