@@ -297,14 +297,21 @@ def test_swaps_that_touch_the_same_place_are_refused() -> None:
 
 @pytest.mark.parametrize("anchors", [(), ("x",)])
 def test_a_search_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, anchors: tuple[str, ...]) -> None:
-    monkeypatch.setattr(lines, "SEARCHED", 30_000)
-    text = "x\n" * 10 + "".join(f"line {number}\n" for number in range(1000))
-    few = [Chunk((f"line {number}",), ("new",)) for number in range(2)]
-    assert len(place(text, few).placements) == 2
-    many = [Chunk((f"line {number}",), ("new",), anchors=anchors) for number in range(100)]
-    with pytest.raises(AgentFault) as caught:
-        place(text, many)
-    assert caught.value.code == "search_too_long"
+    monkeypatch.setattr(lines, "SEARCHED", 200_000)
+    text = "x\n" * 10 + "a\nb\n" * 500
+    unlike = Chunk(("b", "b"), ("new",), anchors=anchors)
+    assert refusal(text, *[unlike] * 2).code == "no_match"
+    assert refusal(text, *[unlike] * 100).code == "search_too_long"
+
+
+def test_what_is_nowhere_or_elsewhere_costs_no_search_of_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is tried where its rarest line stands; the text is read once, not once for each."""
+    text = "".join(f"line {number}\n" for number in range(1000))
+    monkeypatch.setattr(lines, "SEARCHED", 10 * len(text))
+    moved = [Chunk(("line 0", f"line {number}"), ("new",), 0) for number in range(500)]
+    assert refusal(text, *moved).code == "no_match"
+    elsewhere = [Chunk((f"line {number}",), ("new",), number + 1) for number in range(500)]
+    assert place(text, elsewhere).text.count("new\n") == 500
 
 
 def test_hunks_at_their_lines_cost_no_search(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ Does not live here: which of several places is meant (`seek`), the text that a c
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import accumulate, islice
@@ -14,7 +15,7 @@ from remit.core.faults import AgentFault
 from remit.core.text import split_lines
 
 MANY = 100  # no more places than this are counted: nobody reads a longer list of candidates
-SEARCHED = 2_000_000_000  # characters that one patch may have looked through: about a second
+SEARCHED = 2_000_000_000  # characters that one patch may have compared: some seconds
 EACH = 1000  # the same for one line that is looked at by itself
 Alike = Literal["exact", "line_ends", "trailing_blanks", "tabs", "blanks"]
 """In what lines may differ that count as equal. "tabs": in the blanks they begin with; whether those are the same
@@ -30,11 +31,10 @@ class View:
         self.lines = self._split(text)
         self.keys = [self._key(line) for line in self.lines]
         self.starts = [0, *accumulate(map(len, self.lines))]
-        self._hay = "\n".join(["", *self.keys, ""])
         self._mixed = "\r" in text
         self._searched = 0
         self._places: dict[str, list[int]] = {}
-        self._offsets: list[int] = []
+        self._index: dict[str, list[int]] = {}
 
     def _split(self, text: str) -> list[str]:
         return StringIO(text, newline="\n").readlines() if self.alike == "exact" else split_lines(text)
@@ -64,23 +64,23 @@ class View:
         return list(islice(self.hits(want), MANY))
 
     def hits(self, want: Sequence[str], floor: int = 0) -> Iterator[int]:
-        """Every line from `floor` on where `want` begins, in order. The search is C's, over the joined text.
+        """Every line from `floor` on where `want`, not empty, begins, in order: tried where its rarest line stands.
 
-        AgentFault: search_too_long, once many chunks have each been looked for in all of a large text.
+        AgentFault: search_too_long, once many chunks have each been tried in too many places.
         """
-        needle = "\n".join(["", *want, ""])
-        at, line = self._offset(floor), floor
-        while (hit := self._hay.find(needle, at)) >= 0:
-            self.spend(hit - at + len(needle))
-            line += self._hay.count("\n", at, hit)
-            yield line
-            at, line = hit + 1, line + 1
-        self.spend(len(self._hay) - at)
-
-    def _offset(self, line: int) -> int:
-        if line and not self._offsets:
-            self._offsets = [0, *accumulate(len(key) + 1 for key in self.keys)]
-        return self._offsets[min(line, len(self.keys))] if line else 0
+        if not self._index:
+            self.spend(len(self.text))
+            for line, known in enumerate(self.keys):
+                self._index.setdefault(known, []).append(line)
+        sought, size = list(want), len(want) + sum(map(len, want))
+        self.spend(size)
+        rarest = min(range(len(sought)), key=lambda at: len(self._index.get(sought[at], ())))
+        places = self._index.get(sought[rarest], [])
+        for at in range(bisect_left(places, floor + rarest), len(places)):
+            self.spend(size)
+            line = places[at] - rarest
+            if self.keys[line : line + len(sought)] == sought:
+                yield line
 
     def standing(self, key: str) -> list[int]:
         """The lines whose key this is, blanks around it aside. AgentFault as in `find`."""

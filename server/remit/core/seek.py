@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice
 from typing import Any
 
@@ -57,17 +57,19 @@ def seek(view: Callable[[Alike], View], number: int, chunk: Chunk, rules: Sequen
     """As `locate`, with refusals that do not yet say what would help: finding that out costs more than the search."""
     if not chunk.old:
         return _inserted(view, number, chunk, rules)
-    sought = [_Sought(view(alike), chunk, rules) for alike in ("exact", *LOOSER) if alike == "exact" or alike in rules]
+    # Each is made when it is needed: most chunks stand exactly where they say.
+    sought = cache(lambda alike: _Sought(view(alike), chunk, rules))
+    alikes = [alike for alike in ("exact", *LOOSER) if alike == "exact" or alike in rules]
     if chunk.line is not None:
-        for one in sought:
-            if one.fits(chunk.line):
-                return one.site(chunk.line)
-    for one in sought if chunk.line is None or "offset" in rules else ():
-        lines = one.places(number)
+        for alike in alikes:
+            if sought(alike).fits(chunk.line):
+                return sought(alike).site(chunk.line)
+    for alike in alikes if chunk.line is None or "offset" in rules else ():
+        lines = sought(alike).places(number)
         if len(lines) > 1:
-            raise ambiguous(number, [one.view.house_line(line) for line in lines])
+            raise ambiguous(number, [view(alike).house_line(line) for line in lines])
         if lines:
-            return one.site(lines[0])
+            return sought(alike).site(lines[0])
     raise AgentFault("no_match", f"Chunk {number + 1}: its old text is not in the file.", chunk=number)
 
 
