@@ -6,13 +6,16 @@ The rules of one form are in the test of its module; here the whole way is gone.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any
 
 import pytest
 
 from desks import refused_proposal
-from fakes import Bench, contract_text, desk, sha
+from fakes import Bench, MemoryDisk, MemoryFile, contract_text, desk, sha
 from remit.core import binding
+from remit.core.diff import unified
 from remit.core.faults import AgentFault
 from remit.core.model import ABSENT
 
@@ -303,6 +306,28 @@ def test_who_may_not_read_copies_nothing() -> None:
     assert (data["right"], data["path"]) == ("read_file", "src/a")
 
 
+@dataclass(slots=True)
+class Programs(MemoryDisk):
+    """A disk on which every file is a program."""
+
+    def read(self, path: str) -> MemoryFile | None:
+        found = MemoryDisk.read(self, path)
+        return None if found is None else replace(found, mode=0o755)
+
+
+def test_a_copy_of_a_program_is_a_program_unless_the_patch_says_otherwise() -> None:
+    bench = desk(FILES)
+    bench = bench.restart(disk=Programs(bench.disk.files))
+    bench.connect()
+    assert proposed(bench, COPY)["files"][0]["executable"] is True
+    plain = COPY.replace("similarity", "old mode 100755\nnew mode 100644\nsimilarity")
+    assert proposed(bench, plain)["files"][0]["executable"] is False
+    mode = "diff --git a/src/b b/src/b\nold mode 100644\nnew mode 100755\n"
+    with pytest.raises(AgentFault) as caught:
+        proposed(bench, mode, "src/b")
+    assert caught.value.code == "no_change"
+
+
 # --- index lines ------------------------------------------------------------------------------------------------------
 
 
@@ -437,6 +462,20 @@ def test_rules_that_are_on_place_in_every_form_and_say_so() -> None:
     answer = bench.call("propose_patch", edits=[edit], bases=bases(bench, "src/f.go"))
     assert [hunk["placed"] for hunk in answer["hunks"]] == ["tabs"]
     assert outcome(bench, answer) == {"src/f.go": made}
+
+
+def test_the_order_of_hunks_and_files_changes_nothing() -> None:
+    old = "".join(f"line {number}\n" for number in range(60))
+    new = old.replace("line 3\n", "").replace("line 20\n", "TWENTY\nmore\n").replace("line 50\n", "FIFTY\n")
+    hunks = [f"@@ -{part}" for part in unified(old, new, "x", "x").split("@@ -")[1:]]
+    made = set()
+    for order in permutations(hunks):
+        bench = desk({"src/a": old})
+        answer = proposed(bench, f"--- a/src/a\n+++ b/src/a\n{''.join(order)}")
+        told = [{key: value for key, value in hunk.items() if key != "id"} for hunk in answer["hunks"]]
+        made.add((answer["files"][0]["result"], str(told)))
+        assert outcome(bench, answer) == {"src/a": new.encode()}
+    assert len(hunks) == 3 and len(made) == 1
 
 
 def test_each_hunk_says_its_own_rule(bench: Bench) -> None:
