@@ -29,6 +29,7 @@ from remit.core import (
     report,
     reviewing,
     undoing,
+    verdict,
 )
 from remit.core import events as e
 from remit.core.answers import FinishResult
@@ -307,13 +308,13 @@ def _finish(turn: Turn, agent: str, task: str, params: Any) -> FinishResult:
 
 
 def _proposal_result(turn: Turn, agent: str, task: str | None, params: Any) -> Model:
-    reading.demand_visible(turn, agent, task, params.proposal_id)
-    return reading.proposal(turn, params.proposal_id)
+    verdict.demand_visible(turn, agent, task, params.proposal_id)
+    return verdict.shown_proposal(turn, task, params.proposal_id)
 
 
 def _withdrawn(turn: Turn, agent: str, _task: str | None, params: Any) -> Model:
     proposing.withdraw(turn, agent, params.proposal_id)
-    return reading.proposal(turn, params.proposal_id)
+    return verdict.proposal(turn, params.proposal_id)
 
 
 def _decided(turn: Turn, name: str) -> Model:

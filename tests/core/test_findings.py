@@ -301,6 +301,18 @@ def test_what_becomes_executable_is_said() -> None:
     ]
 
 
+def test_a_copy_and_a_loose_place_are_said() -> None:
+    bench = desk({"src/a": TEXT})
+    copy = f"diff --git a/src/a b/src/c\ncopy from src/a\ncopy to src/c\n{HUNK.replace('src/z', 'src/c')}"
+    loose = f"diff --git a/src/a b/src/a\n{HUNK.replace('src/z', 'src/a').replace('-1,1', '-4,1')}"
+    for patch in (copy, loose):
+        bench.call("propose_patch", patch=patch, bases={"src/a": sha(TEXT)})
+    assert sorted(one.message for one in shown(bench, "patch-pending")) == [
+        "P1 by coder would create src/c as a copy of src/a.",
+        "P2 by coder would change 1 line into 1 line, placed by offset(-3).",
+    ]
+
+
 HUNK = "--- a/src/a\n+++ b/src/z\n@@ -1,1 +1,1 @@\n-one\n+ONE\n"
 
 

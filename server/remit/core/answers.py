@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from remit.core.chunk import USUAL, Rule
 from remit.core.model import Binding, Digest, Model
 
 
@@ -20,7 +21,11 @@ class HunkView(Model):
     new_start: int
     new_lines: int
     state: Literal["pending", "applied", "rejected", "replaced", "undone"] = "pending"
-    placed: str = Field(default="exact", description="How it was placed: exact, offset(n), line_ends, rebase(+n), …")
+    placed: str = Field(
+        default="exact",
+        description="How it was placed: exact, or what was needed of offset(n), line_ends, trailing_blanks, tabs and "
+        "rebase(+n); of several chunks, each.",
+    )
     was: str | None = Field(default=None, description="The hunk of the older proposal that a rebase made it from.")
 
 
@@ -32,6 +37,12 @@ class FileView(Model):
     result: Binding
     executable: bool | None = Field(
         default=None, description="What the change makes of the file's mode; null: keeps it."
+    )
+    copy_of: str | None = Field(
+        default=None, description="For a new file made by a patch's copy: where its text was taken from."
+    )
+    kept: tuple[Literal["bom", "line_ends"], ...] | None = Field(
+        default=None, description="What of the file's form stays although the text that you sent has another."
     )
 
 
@@ -117,6 +128,9 @@ class TaskView(Model):
         default="before", description="after: what policy lets be is applied at once; the answer to a proposal says so."
     )
     commit_allowed: bool
+    placement: tuple[Rule, ...] = Field(
+        default=USUAL, description="By which rules the policy lets a change find its place, besides exactly."
+    )
     contract_path: str
     contract_digest: Digest
     policy_digest: Digest
@@ -172,6 +186,9 @@ class ProposeResult(Model):
     hunks: tuple[HunkView, ...]
     decisions: tuple[str, ...] = Field(default=(), description="Decisions that must be answered before it can apply.")
     overlaps: tuple[OverlapView, ...] = Field(default=(), description="What else waits for the same lines.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="What in the patch was set aside, or read otherwise than it was written."
+    )
     next: str
 
 
@@ -191,6 +208,11 @@ class ProposalResult(Model):
     fresh: bool
     settled: bool = Field(description="True when nothing of it waits for the human any more.")
     hunks: tuple[HunkView, ...]
+    diff: str = Field(
+        default="",
+        description="All of it as a unified diff with git's headers, as it was proposed; cut when long. Only from "
+        "proposal_status and wait_for_review, and only where you may read files.",
+    )
     replaced_by: tuple[str, ...] = ()
     replacements: tuple[ReplacementView, ...] = Field(default=(), description="Those of `replacedBy`, as they are.")
     stale: tuple[StaleView, ...] = ()

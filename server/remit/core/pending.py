@@ -81,7 +81,8 @@ def _home(turn: Turn, task: str, path: str) -> tuple[str, Region]:
 def _what(file: FileChange, hunk: Hunk, number: int) -> str:
     mode = {None: "", True: ", executable", False: ", not executable" * (file.op != "create")}[file.executable]
     if file.op == "create":
-        return f"would create {file.path}{mode}"
+        copied = f" as a copy of {file.copy_of}" if file.copy_of is not None else ""
+        return f"would create {file.path}{copied}{mode}"
     if file.op == "delete":
         return "would delete this file"
     if file.op == "rename":
@@ -89,7 +90,8 @@ def _what(file: FileChange, hunk: Hunk, number: int) -> str:
     if file.result == file.base:
         return f"would make this file{mode[1:]}"
     place = f" ({number} of {len(file.hunks)})" if len(file.hunks) > 1 else ""
-    return f"would change {_count(len(hunk.old))} into {_count(len(hunk.new))}{place}{mode}"
+    how = "" if hunk.placed == "exact" or hunk.placed.startswith("rebase") else f", placed by {hunk.placed}"
+    return f"would change {_count(len(hunk.old))} into {_count(len(hunk.new))}{place}{mode}{how}"
 
 
 def _ends(snapshot: Snapshot) -> str:

@@ -19,7 +19,7 @@ from remit.core.contract import RIGHTS, TaskContract, Verification
 from remit.core.faults import Fault
 from remit.core.model import Model
 from remit.core.paths import Scope
-from remit.core.policy import Check, Limits, Policy, Protect, Review
+from remit.core.policy import Check, Limits, Placement, Policy, Protect, Review
 from remit.core.syntax import Pointer, Problem, Span, Tree, read_json, read_toml
 
 __all__ = ["Problem", "Source", "Span", "contract", "policy"]
@@ -122,7 +122,9 @@ def _message(message: str, name: str, right: object) -> str:
 
 def _fields(model: type[Model]) -> list[str]:
     """Every field name that the model and the models in it know, as written in a file."""
-    inner: tuple[type[Model], ...] = (Verification,) if model is TaskContract else (Check, Limits, Protect, Review)
+    inner: tuple[type[Model], ...] = (Check, Limits, Placement, Protect, Review)
+    if model is TaskContract:
+        inner = (Verification,)
     return [field.alias or name for part in (model, *inner) for name, field in part.model_fields.items()]
 
 
