@@ -45,7 +45,7 @@ def run(
                 start = time.perf_counter()
                 found = list(part(replace(scale, folder=Path(folder).resolve() / str(len(rows)))))
                 rows += [row for row in found if not only or row.target in only]
-                say(f"{name}: {time.perf_counter() - start:.0f} s\n")
+                say(f"{table(found)}{name}: {time.perf_counter() - start:.0f} s\n\n")
     return sorted(rows, key=lambda row: int(row.target.lstrip("T")))
 
 

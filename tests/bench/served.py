@@ -77,9 +77,11 @@ def _verdict(wire: Wire, uri: str, line: int) -> Case:
     """A keystroke until what waits is shown as stale, and one back until it is shown as fresh."""
 
     def shown() -> float:
+        wire.rest()
         start = time.perf_counter()
         for there in (True, False):
-            wire.until_shown(wire.change(uri, line, 4, 4 if there else 5, "x" if there else ""))
+            change = wire.change(uri, line, 4, 4 if there else 5, "x" if there else "")
+            wire.until_shown(uri, change, lambda codes, there=there: ("patch-stale" in codes) is there)  # type: ignore[misc]
         return (time.perf_counter() - start) / 2
 
     return shown

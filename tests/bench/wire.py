@@ -6,14 +6,19 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 UNKNOWN = "bench/nothing"
 """A method that no server has: the answer comes in its turn, after the change before it."""
+
+PATIENCE = 20.0
+"""Seconds after which what is not shown counts as shown."""
 
 PYGLS = (sys.executable, "-c", "from pygls.lsp.server import LanguageServer as S; S('bare', '1').start_io()")
 
@@ -29,10 +34,12 @@ class Wire:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            bufsize=0,
         )
+        self._read = b""
         self._number = 0
         self._versions: dict[str, int] = {}
-        self.shown = 0
+        self.shown: dict[str, list[str]] = {}
         self.request("initialize", {"processId": os.getpid(), "rootUri": root.as_uri(), "capabilities": _CAPABLE})
         self.notify("initialized", {})
 
@@ -65,12 +72,21 @@ class Wire:
     def notify(self, method: str, params: Any) -> None:
         self._write(_framed(method, params))
 
-    def until_shown(self, before: bytes) -> None:
-        """Write what is given; back when diagnostics were published after it."""
-        known = self.shown
+    def until_shown(self, uri: str, before: bytes, seen: Callable[[list[str]], bool]) -> None:
+        """Write what is given; back when the codes of the problems shown are as wished, or after PATIENCE."""
+        end = time.monotonic() + PATIENCE
         self._write(before)
-        while self.shown == known:
+        while not seen(self.shown.get(uri, [])) and self._arrives(end - time.monotonic()):
             self._take()
+
+    def rest(self) -> None:
+        """Take what still comes, until nothing has come for a while."""
+        while self._arrives(0.3):
+            self._take()
+
+    def _arrives(self, seconds: float) -> bool:
+        assert self._process.stdout
+        return bool(self._read) or bool(select.select([self._process.stdout], [], [], max(0.0, seconds))[0])
 
     def end(self) -> None:
         self._process.kill()
@@ -92,21 +108,27 @@ class Wire:
 
     def _take(self) -> dict[str, Any]:
         """The next message; what the server asks is answered with nothing."""
-        assert self._process.stdout
-        size = 0
-        while line := self._process.stdout.readline().strip():
-            name, _, value = line.partition(b":")
-            if name.lower() == b"content-length":
-                size = int(value)
-        if not size:
-            raise EOFError("The server has gone.")
-        message: dict[str, Any] = json.loads(self._process.stdout.read(size))
+        head = self._until(lambda: self._read.find(b"\r\n\r\n") + 4)
+        size = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
+        message: dict[str, Any] = json.loads(self._until(lambda: size if len(self._read) >= size else 0))
         if message.get("method") == "textDocument/publishDiagnostics":
-            self.shown += 1
+            found = message["params"]
+            self.shown[found["uri"]] = [str(one.get("code")) for one in found["diagnostics"]]
         elif "method" in message and "id" in message:
             wanted = message.get("params", {}).get("items") if message["method"] == "workspace/configuration" else None
             self._write(_framed(None, None, message["id"], wanted and [{} for _ in wanted]))
         return message
+
+    def _until(self, enough: Callable[[], int]) -> bytes:
+        """So much of what the server says as `enough` asks for; below 4 is not yet."""
+        assert self._process.stdout
+        while (size := enough()) < 4:
+            more = self._process.stdout.read(1 << 20)
+            if not more:
+                raise EOFError("The server has gone.")
+            self._read += more
+        taken, self._read = self._read[:size], self._read[size:]
+        return taken
 
 
 _CAPABLE = {
