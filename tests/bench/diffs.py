@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bench.ratio import Case, Row, exponent, measure
+from bench.ratio import Case, Row, busy, exponent, measure
 from bench.texts import Scale, lines
 from remit.core import diff
 
@@ -103,7 +103,7 @@ def hostile(scale: Scale) -> Iterator[Row]:
     sides = {size: shapes(size) for size in (scale.hostile, 4 * scale.hostile)}
     for name in shapes(12):
         cases: dict[str, Case] = {
-            str(size): _between("".join(pairs[name][0]), "".join(pairs[name][1])) for size, pairs in sides.items()
+            str(size): busy(_between("".join(pairs[name][0]), "".join(pairs[name][1]))) for size, pairs in sides.items()
         }
         small, large = measure(cases, max(3, scale.rounds // 2)).values()
         power = exponent(small, large, 4)

@@ -10,7 +10,7 @@ from pathlib import Path
 from unidiff.patch import PatchSet
 
 from bench.diffs import git, scattered, written
-from bench.ratio import Case, Row, exponent, measure
+from bench.ratio import Case, Row, busy, exponent, measure
 from bench.texts import Scale, lines
 from remit.core import diff, patch, place
 from remit.core.faults import Fault
@@ -82,7 +82,7 @@ def hostile(scale: Scale) -> Iterator[Row]:
     texts = {size: shapes(size) for size in (scale.hostile // 5, 4 * (scale.hostile // 5))}
     for name in shapes(10):
         cases: dict[str, Case] = {
-            str(size): _refusable(lambda text=made[name]: patch.parse(text))  # type: ignore[misc]
+            str(size): busy(_refusable(lambda text=made[name]: patch.parse(text)))  # type: ignore[misc]
             for size, made in texts.items()
         }
         small, large = measure(cases, max(3, scale.rounds // 2)).values()

@@ -70,6 +70,17 @@ def repeated(case: Case, times: int) -> Case:
     return many
 
 
+def busy(case: Case) -> Case:
+    """A case told in seconds of this process at work, whatever else the machine does: for how a time grows."""
+
+    def worked() -> float:
+        start = time.process_time()
+        case()
+        return time.process_time() - start
+
+    return worked
+
+
 def exponent(small: float, large: float, factor: float) -> float:
     """The power of the size with which the time grows, if `large` took so much for `factor` times the size."""
     return math.log(max(large, 1e-12) / max(small, 1e-12)) / math.log(factor)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bench.__main__ import PARTS, TINY, main, run
-from bench.ratio import Row, as_json, exponent, measure, repeated, table
+from bench.ratio import Row, as_json, busy, exponent, measure, repeated, table
 
 
 def ticking(seconds: float) -> float:
@@ -28,6 +28,12 @@ def test_time_is_taken_from_outside_where_a_case_says_none() -> None:
     assert len(calls) == 4
     assert measure({"many": repeated(lambda: calls.append(1), 5)}, rounds=3)["many"] > 0
     assert len(calls) == 4 + 4 * 5
+
+
+def test_time_at_work_is_told_by_the_case() -> None:
+    calls: list[int] = []
+    said = busy(lambda: calls.append(1))()
+    assert isinstance(said, float) and said >= 0 and calls == [1]
 
 
 def test_the_median_is_taken_and_every_round_has_every_case() -> None:
