@@ -6,11 +6,11 @@ Does not live here: which of several places is meant (`seek`), the text that a c
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Literal, overload
 
 from remit.core.faults import AgentFault
@@ -42,20 +42,27 @@ class View:
     @cached_property
     def keys(self) -> Sequence[str]:
         """What is compared of each line."""
-        if self.alike != "exact":
-            return [self._key(line) for line in self.lines]
-        keys = self.text.split("\n")
-        return keys if keys[-1] else keys[:-1]
+        return self._plain if self.alike == "exact" else _Keys(self.lines, self._key)
+
+    @cached_property
+    def _plain(self) -> Sequence[str]:
+        """What stands between the \\n."""
+        plain = self.text.split("\n")
+        return plain if plain[-1] else plain[:-1]
 
     @cached_property
     def lines(self) -> Sequence[str]:
         """The lines, with their ends."""
-        return self._split(self.text) if self.alike != "exact" else _Ended(self.keys, self.text.endswith("\n"))
+        if self.alike != "exact" and self._mixed:
+            return split_lines(self.text)
+        return _Ended(self._plain, self.text.endswith("\n"))
 
     @cached_property
     def starts(self) -> Sequence[int]:
         """Where each line starts in the text, and where the last one ends."""
-        return _Starts(self.lines) if self.alike != "exact" else _Starts(self.keys, 1, len(self.text))
+        if self.alike != "exact" and self._mixed:
+            return _Starts(self.lines)
+        return _Starts(self._plain, 1, len(self.text))
 
     @cached_property
     def _hay(self) -> str:
@@ -164,6 +171,12 @@ class _Ended(Sequence[str]):
     def __len__(self) -> int:
         return len(self.keys)
 
+    def __iter__(self) -> Iterator[str]:
+        if not self.keys:
+            return iter(())
+        rest = islice(self.keys, len(self.keys) - 1)
+        return chain((f"{key}\n" for key in rest), [self[-1]])
+
     @overload
     def __getitem__(self, at: int) -> str: ...
     @overload
@@ -173,6 +186,27 @@ class _Ended(Sequence[str]):
             return [self[place] for place in range(*at.indices(len(self.keys)))]
         key = self.keys[at]
         return f"{key}\n" if self.final or (at if at >= 0 else at + len(self.keys)) < len(self.keys) - 1 else key
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys(Sequence[str]):
+    """What is compared of each line, made for the lines that are asked for."""
+
+    lines: Sequence[str]
+    key: Callable[[str], str]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.key, self.lines)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        return [self.key(line) for line in self.lines[at]] if isinstance(at, slice) else self.key(self.lines[at])
 
 
 class _Starts(Sequence[int]):
