@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from depth import depth
 from remit.core import lines
 from remit.core.diff import unified
 from remit.core.faults import AgentFault
@@ -19,6 +20,7 @@ from remit.core.patch import Chunk, FilePatch, parse
 from remit.core.place import Placement, Rule, Swap, apart, place, replace, swap
 from remit.core.text import split_lines
 
+thorough = settings(max_examples=depth(100, 20_000), deadline=None)
 CASES = Path(__file__).parents[1] / "cases"
 FOLDERS = [f"{kind}-{number:02}" for kind, last in (("DP", 15), ("PL", 12)) for number in range(1, last + 1)]
 Tree = dict[str, bytes]
@@ -400,6 +402,8 @@ def told(act: Any) -> tuple[str, str, Any]:
     return "placed", placed.text, (sorted(placed.changed), sorted(one.word for one in placed.placements))
 
 
+@pytest.mark.deep
+@thorough
 @given(mixed, st.lists(some, max_size=4), sets, st.randoms(use_true_random=False))
 def test_the_order_of_the_chunks_never_decides(text: str, chunks: list[Chunk], rules: Any, random: Any) -> None:
     """Neither what is made of it, nor which refusal is given of several."""
@@ -407,6 +411,8 @@ def test_the_order_of_the_chunks_never_decides(text: str, chunks: list[Chunk], r
     assert told(lambda: place(text, chunks, rules)) == told(lambda: place(text, shuffled, rules))
 
 
+@pytest.mark.deep
+@thorough
 @given(
     mixed,
     st.lists(
@@ -468,6 +474,8 @@ crossed = st.lists(st.sampled_from(["a", "b", "", "\n", "\r\n", "\r"]), max_size
 plain = st.lists(st.sampled_from(["a", "b", "", "c"]), max_size=3).map(tuple)
 
 
+@pytest.mark.deep
+@thorough
 @given(crossed, st.builds(Chunk, plain, plain, st.sampled_from([None, 0, 1, 2])))
 def test_by_line_ends_as_many_lines_come_out_as_the_chunk_says(text: str, chunk: Chunk) -> None:
     try:
