@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from depth import depth
 from folders import CASES, NAMES, Proposed, Tree, proposals, told, tree
 from kinds import OWN
 from remit.core import codec, lines
@@ -20,6 +21,8 @@ from remit.core.patch import Chunk, FilePatch, parse
 from remit.core.place import Placement, Rule, Swap, apart, place, replace, swap
 from remit.core.text import split_lines
 from remit.core.wish import Wish
+
+thorough = settings(max_examples=depth(100, 20_000), deadline=None)
 
 
 def carried_out(files: Sequence[FilePatch], before: Tree) -> tuple[Tree, dict[str, str]]:
@@ -362,6 +365,8 @@ def came_of(act: Any) -> tuple[str, str, Any]:
     return "placed", placed.text, (sorted(placed.changed), sorted(one.word for one in placed.placements))
 
 
+@pytest.mark.deep
+@thorough
 @given(mixed, st.lists(some, max_size=4), sets, st.randoms(use_true_random=False))
 def test_the_order_of_the_chunks_never_decides(text: str, chunks: list[Chunk], rules: Any, random: Any) -> None:
     """Neither what is made of it, nor which refusal is given of several."""
@@ -369,6 +374,8 @@ def test_the_order_of_the_chunks_never_decides(text: str, chunks: list[Chunk], r
     assert came_of(lambda: place(text, chunks, rules)) == came_of(lambda: place(text, shuffled, rules))
 
 
+@pytest.mark.deep
+@thorough
 @given(
     mixed,
     st.lists(
@@ -430,6 +437,8 @@ crossed = st.lists(st.sampled_from(["a", "b", "", "\n", "\r\n", "\r"]), max_size
 plain = st.lists(st.sampled_from(["a", "b", "", "c"]), max_size=3).map(tuple)
 
 
+@pytest.mark.deep
+@thorough
 @given(crossed, st.builds(Chunk, plain, plain, st.sampled_from([None, 0, 1, 2])))
 def test_by_line_ends_as_many_lines_come_out_as_the_chunk_says(text: str, chunk: Chunk) -> None:
     try:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from depth import depth
 from remit.core.chunk import Chunk, FilePatch, Mode
 from remit.core.diff import unified
 from remit.core.faults import OurFault
@@ -45,6 +46,8 @@ def files(draw: st.DrawFn, name: str) -> FilePatch:
             return FilePatch(name, "modify", None, hunks, None, changed, before, after)
 
 
+@pytest.mark.deep
+@settings(max_examples=depth(100, 20_000), deadline=None)
 @given(st.data(), st.lists(names, min_size=1, max_size=3, unique=True))
 def test_what_is_printed_is_read_as_it_was(data: st.DataObject, found: list[str]) -> None:
     wanted = tuple(data.draw(files(f"{at}/{name}")) for at, name in enumerate(found))
