@@ -111,6 +111,7 @@ PROPOSAL: dict[str, Any] = {
     "hunks": [HUNK],
     "replacedBy": ["p2"],
     "replacements": [],
+    "overlaps": [],
     "stale": [STALE],
     "decisions": ["d1"],
     "reason": "",

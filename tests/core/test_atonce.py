@@ -164,7 +164,7 @@ def test_it_is_to_be_confirmed_until_somebody_has_looked() -> None:
     assert line.text == "P1 applied, not reviewed: docs/a." and report(bench).done == ()
     (found,) = [one for one in bench.session.findings() if one.code == "applied-not-reviewed"]
     assert found.message == "P1 by coder was applied without a review: 1 line became 1 line."
-    assert [(doable.act, doable.target) for doable in found.doable] == [("seen", "P1"), ("undo", "P1")]
+    assert [(doable.act, doable.target) for doable in found.doable] == [("seen", "P1")]
     shown: Any = bench.session.overview()["applied"]
     assert [one["reviewed"] for one in shown] == [False]
     assert bench.command("seen", bench.session.offer(found.doable[0])) == "P1"

@@ -5,7 +5,7 @@ Reads the state and frozen looks; the only events it says are receipts of what w
 
 from __future__ import annotations
 
-from remit.core import checking, codec, deciding, paths, proposing, staleness
+from remit.core import checking, codec, deciding, overlapping, paths, proposing, staleness
 from remit.core import events as e
 from remit.core.answers import (
     ChecksResult,
@@ -163,6 +163,7 @@ def proposal(turn: Turn, name: str) -> ProposalResult:
         hunks=tuple(proposing.hunk_view(turn, file, hunk) for file, hunk in whole.hunks()),
         replaced_by=tuple(head.outline.proposal for head in heads if head is not entry),
         stale=stale,
+        overlaps=overlapping.told(turn, whole) if entry.open else (),
         decisions=blocking,
         reason=doubt or entry.reason,
         replacements=tuple(_replacement(turn, head) for head in heads if head is not entry),
