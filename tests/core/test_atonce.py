@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fakes import CONTRACT_PATH, Bench, MemoryFile, contract_text, desk, sha
+from remit.core import room
 from remit.core.approval import CONTRACT
 from remit.core.faults import AgentFault, UserFault
 from remit.core.findings import only_task
@@ -139,6 +140,16 @@ def test_without_an_editor_or_one_that_takes_edits_it_waits() -> None:
     weak.connect()
     weak.open("docs/a")
     assert "cannot take edits" in waits(weak)
+
+
+def test_who_has_not_looked_for_long_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = after()
+    monkeypatch.setattr(room, "UNSEEN", 2)
+    for number in range(2):
+        assert propose(bench, "docs/a", f"{number}\n")["state"] == "accepted"
+    assert "2 changes wait to be looked at already" in waits(bench)
+    bench.act("seen", "P1")
+    assert propose(bench, "docs/a", "3\n")["state"] == "accepted"
 
 
 def test_one_file_that_waits_makes_all_of_it_wait() -> None:
