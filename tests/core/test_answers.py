@@ -116,6 +116,7 @@ PROPOSAL: dict[str, Any] = {
     "diff": "",
     "replacedBy": ["p2"],
     "replacements": [],
+    "overlaps": [],
     "stale": [STALE],
     "decisions": ["d1"],
     "reason": "",

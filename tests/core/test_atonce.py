@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fakes import CONTRACT_PATH, Bench, MemoryFile, contract_text, desk, sha
+from remit.core import room
 from remit.core.approval import CONTRACT
 from remit.core.faults import AgentFault, UserFault
 from remit.core.findings import only_task
@@ -141,6 +142,16 @@ def test_without_an_editor_or_one_that_takes_edits_it_waits() -> None:
     assert "cannot take edits" in waits(weak)
 
 
+def test_who_has_not_looked_for_long_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = after()
+    monkeypatch.setattr(room, "UNSEEN", 2)
+    for number in range(2):
+        assert propose(bench, "docs/a", f"{number}\n")["state"] == "accepted"
+    assert "2 changes wait to be looked at already" in waits(bench)
+    bench.act("seen", "P1")
+    assert propose(bench, "docs/a", "3\n")["state"] == "accepted"
+
+
 def test_one_file_that_waits_makes_all_of_it_wait() -> None:
     bench = after({"docs/Makefile": "all:\n"})
     files = [{"path": "docs/a", "content": "x\n"}, {"path": "docs/Makefile", "content": "none:\n"}]
@@ -164,7 +175,7 @@ def test_it_is_to_be_confirmed_until_somebody_has_looked() -> None:
     assert line.text == "P1 applied, not reviewed: docs/a." and report(bench).done == ()
     (found,) = [one for one in bench.session.findings() if one.code == "applied-not-reviewed"]
     assert found.message == "P1 by coder was applied without a review: 1 line became 1 line."
-    assert [(doable.act, doable.target) for doable in found.doable] == [("seen", "P1"), ("undo", "P1")]
+    assert [(doable.act, doable.target) for doable in found.doable] == [("seen", "P1")]
     shown: Any = bench.session.overview()["applied"]
     assert [one["reviewed"] for one in shown] == [False]
     assert bench.command("seen", bench.session.offer(found.doable[0])) == "P1"

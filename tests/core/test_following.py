@@ -140,6 +140,15 @@ def test_the_same_proposal_does_not_move_for_ever(bench: Bench, monkeypatch: pyt
     assert bench.text("src/a") == "z\n" * 6 + TEXT.replace("line 8", "LINE 8")
 
 
+def test_a_file_that_cannot_be_read_keeps_nothing_else_back(bench: Bench) -> None:
+    bench.propose({"src/a": TEXT.replace("line 2", "LINE 2"), "src/b": "B\n"})
+    bench.propose({"src/a": TEXT.replace("line 4", "LINE 4")})
+    bench.disk.unreadable.add("src/b")
+    bench.type("src/a", 0, 0, "z\n")
+    bench.wait(2 * PAUSE)
+    assert waiting(bench) == ["P2", "P4", "P5"]
+
+
 def test_without_an_editor_nothing_moves(bench: Bench) -> None:
     alone = bench.restart(mode="headless")
     alone.session.configure("auto")

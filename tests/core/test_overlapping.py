@@ -106,6 +106,10 @@ def test_an_agent_is_told_which_others_and_not_what_they_say(bench: Bench) -> No
     answer = bench.call("propose_patch", first, files=files, bases={"src/a": sha(TEXT)})
     others = [(one["proposalId"], one["yours"], one["sameTask"]) for one in answer["overlaps"]]
     assert others == [("P1", True, True), ("P2", True, True), ("P3", False, False)]
+    status = bench.call("proposal_status", first, proposalId="P1")
+    assert [one["proposalId"] for one in status["overlaps"]] == ["P2", "P3", "P4"], (
+        "and who came first is told of who came later"
+    )
 
 
 def test_who_overlaps_nothing_is_told_nothing(bench: Bench) -> None:

@@ -98,6 +98,18 @@ def test_what_is_no_change_of_a_text_is_not_rebased(gone: bool) -> None:
     assert [shown(bench, name)[0].standing for name in ("P1", "P2")] == ["not_possible", "not_possible"]
 
 
+def test_a_text_in_another_encoding_by_now_gets_no_letters_of_the_old_one() -> None:
+    bench = desk({"src/a": TEXT, "src/b": TEXT})
+    bench.propose({"src/a": TEXT.replace("line 8", "größer")})
+    bench.propose({"src/b": TEXT.replace("line 8", "LINE 8")})
+    bench.disk.files |= {path: b"caf\xe9\n" + TEXT.encode() for path in ("src/a", "src/b")}
+    assert [shown(bench, name)[0].standing for name in ("P1", "P2")] == ["not_possible", "clean"]
+    turn = bench.session.peek()
+    assert [move.rebase for move in staleness.moves(turn, turn.proposal("P1"))] == ["not_possible"]
+    bench.accept("P2")
+    assert bench.disk.files["src/b"] == b"caf\xe9\n" + TEXT.replace("line 8", "LINE 8").encode()
+
+
 def test_the_rebase_says_which_hunk_each_comes_from(bench: Bench) -> None:
     bench.type("src/a", 4, 0, "new\n")
     new = made(bench)

@@ -22,7 +22,7 @@ from remit.edges.demo.story import PATTERNS, STORY
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURE = ROOT / "docs" / "demo.svg"
-PROMISES = 46
+PROMISES = 47
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_stale_accept_that_goes_through_is_a_broken_promise() -> None:
     assert show(Wish(as_json=True), out, Lenient) == 1
     found = json.loads(out.getvalue())
     broken = [promise for step in found["steps"] for promise in step["promises"] if not promise["kept"]]
-    assert [promise["text"] for promise in broken] == ["A stale proposal is not applied."]
+    assert [promise["text"] for promise in broken] == ["A yes to what was shown before is not applied."]
     assert "not refused" in broken[0]["seen"] and "'instead of': 'stale'" in broken[0]["seen"]
     assert found["broken"] == 1
     assert found["untold"] == [step.title for step in STORY[6:]]

@@ -257,8 +257,9 @@ async def test_a_file_open_under_two_names_is_left_alone_until_one_is_closed(wor
     agent = await world.agent()
     name = await agent.propose("a.txt", "a", "A")
     await editor.until(lambda: editor.codes("a.txt") == ["patch-pending"])
+    offer = await offer_of(editor, name)
     editor.open("link.txt")
-    fault = await refused(editor.run("remit.accept", offer=await offer_of(editor, name)))
+    fault = await refused(editor.run("remit.accept", offer=offer))
     assert fault.code == "buffer_unknown"
     await editor.until(lambda: any("under another name" in one.message for one in editor.logged))
     editor.type("a.txt", 0, 0, "mine ")
@@ -266,7 +267,7 @@ async def test_a_file_open_under_two_names_is_left_alone_until_one_is_closed(wor
     editor.close("link.txt")
     await editor.until(lambda: editor.codes("a.txt") == ["patch-stale"] and not editor.codes("link.txt"))
     assert (await agent("read_file", path="a.txt"))["text"] == "mine a\n"
-    fault = await refused(editor.run("remit.accept", offer=await offer_of(editor, name)))
+    fault = await refused(editor.run("remit.accept", offer=offer))
     assert (fault.code, world.bytes("a.txt"), editor.edits) == ("stale", b"a\n", [])
 
 

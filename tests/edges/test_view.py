@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from fakes import CONTRACT_PATH, Bench, desk
+from fakes import CONTRACT_PATH, Bench, contract_text, desk
 from remit.edges.lsp import client
 from remit.edges.lsp.convert import Uris
 from remit.edges.lsp.view import SHOWN, View
@@ -77,6 +77,27 @@ def test_lenses_and_actions_answer_the_same_offers() -> None:
     bench.command("accept", argument["offer"])
     bench.play()
     assert bench.text("src/a") == "zero\none\nTWO\n"
+
+
+def test_what_was_applied_at_once_can_be_seen_or_taken_back_where_it_is() -> None:
+    contract = contract_text(scope=("docs/",), review="after")
+    bench = desk({"docs/a": "one\ntwo\nthree\n"}, policy='[review]\nafter = ["docs/"]\n', contract=contract)
+    bench.propose({"docs/a": "ONE\ntwo\nthree\n"})
+    bench.propose({"docs/a": "ONE\ntwo\nTHREE\n"})
+    view = View(bench.session, Uris(Path("/w")), pulls=False, hints=False, publish=lambda _: None)
+
+    def titles(line: int) -> list[str]:
+        here = types.Position(line, 0)
+        return [one.title for one in view.actions("docs/a", types.Range(here, here))]
+
+    back = "Take back {}, keep what was written since"
+    assert titles(0) == ["I have seen P1", back.format("P1"), back.format("P2")]
+    assert titles(1) == [back.format("P2")]
+    assert hovered(bench, "docs/a").endswith("```diff\n-one\n+ONE\n```")
+    assert [lens.command.title for lens in view.lenses("docs/a") if lens.command] == [
+        "I have seen P1",
+        "I have seen P2",
+    ]
 
 
 @pytest.mark.parametrize(

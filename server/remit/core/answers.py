@@ -216,6 +216,7 @@ class ProposalResult(Model):
     replaced_by: tuple[str, ...] = ()
     replacements: tuple[ReplacementView, ...] = Field(default=(), description="Those of `replacedBy`, as they are.")
     stale: tuple[StaleView, ...] = ()
+    overlaps: tuple[OverlapView, ...] = Field(default=(), description="What else waits for the same lines.")
     decisions: tuple[str, ...] = ()
     reason: str = ""
     next: str

@@ -6,7 +6,7 @@ run code. Everything else waits as if the contract said `before`, and the agent 
 
 from __future__ import annotations
 
-from remit.core import applying, ending
+from remit.core import applying, ending, room
 from remit.core import events as e
 from remit.core.approval import CONTRACT, Approval
 from remit.core.faults import Fault, Json, UserFault
@@ -41,6 +41,8 @@ def _because(turn: Turn, proposal: Proposal) -> str:
         return "the contract says so (review: before)"
     if turn.state.mode != "editor":
         return "no editor is open"
+    if (unseen := sum(entry.unseen for entry in turn.state.proposals.values())) >= room.UNSEEN:
+        return f"{unseen} changes wait to be looked at already"
     for file in proposal.files:
         for path in file.touches():
             if reason := after(path, contract, policy):

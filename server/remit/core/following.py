@@ -28,8 +28,11 @@ def along(turn: Turn) -> float | None:
     done, size, again = 0, 0, None
     for entry in turn.state.open_proposals():
         proposal = turn.proposal(entry.outline.proposal)
-        if entry.state != "pending" or not _moves(turn, proposal):
-            continue
+        try:
+            if entry.state != "pending" or not _moves(turn, proposal):
+                continue
+        except Fault:
+            continue  # one of its files cannot be looked at
         if (left := _typing(turn, proposal)) > 0:
             again = min(left, again or left)
             continue

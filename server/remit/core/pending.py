@@ -232,7 +232,8 @@ def unseen(turn: Turn) -> Iterator[Finding]:
 
 def _unseen(turn: Turn, proposal: Proposal, file: FileChange) -> Iterator[Finding]:
     name, who = proposal.id, agent_name(turn, proposal.agent)
-    doable = (Doable(f"I have seen {name}", "seen", name, preferred=True), Doable(f"Take back {name}", "undo", name))
+    # Whether it can be taken back is found out where it is asked for: that merges texts.
+    doable = (Doable(f"I have seen {name}", "seen", name, preferred=True),)
     snapshot = turn.glance(file.path)
     words = f"{name} by {who} was applied without a review"
     if snapshot.origin == "absent":

@@ -20,6 +20,8 @@ ALONG_BYTES = 4_000_000
 """Bytes of the texts that one pause makes anew that way."""
 ALONG_EACH = 50
 """How often the same proposal is made anew that way; after that it waits to be asked."""
+UNSEEN = 100
+"""Proposals that were applied without a review and that nobody has looked at; from then on they wait for one."""
 PROTECTED = 20
 """Paths of one proposal that need a yes of their own."""
 FILES = 2_000

@@ -122,7 +122,13 @@ def _fits(turn: Turn, file: FileChange, snapshot: Snapshot) -> tuple[Rebase, tup
         return "not_possible", ()
     if clashes := fit(since, [hunk.span() for hunk in file.hunks]).clashes:
         return "conflict", clashes
-    return "clean" if file.op == "modify" else "not_possible", ()
+    return "clean" if file.op == "modify" and holds(snapshot.charset, file) else "not_possible", ()
+
+
+def holds(charset: Charset, file: FileChange) -> bool:
+    """Whether the new lines of a change mean the same in the encoding that the file has now."""
+    same = charset.name == file.charset
+    return same or all(line.isascii() for hunk in file.hunks for line in hunk.new)
 
 
 def moved(turn: Turn, base: str, charset: Charset, snapshot: Snapshot) -> tuple[diff.Span, ...] | None:

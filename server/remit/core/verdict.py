@@ -5,7 +5,7 @@ Deciding about it is `reviewing`'s and what an agent reads besides is `reading`'
 
 from __future__ import annotations
 
-from remit.core import codec, printer, proposing, staleness
+from remit.core import codec, overlapping, printer, proposing, staleness
 from remit.core.answers import (
     ProposalResult,
     ReplacementView,
@@ -89,6 +89,7 @@ def proposal(turn: Turn, name: str) -> ProposalResult:
         hunks=tuple(proposing.hunk_view(turn, file, hunk) for file, hunk in whole.hunks()),
         replaced_by=tuple(head.outline.proposal for head in heads if head is not entry),
         stale=stale,
+        overlaps=overlapping.told(turn, whole) if entry.open else (),
         decisions=blocking,
         reason=doubt or entry.reason,
         replacements=tuple(_replacement(turn, head) for head in heads if head is not entry),

@@ -120,20 +120,20 @@ class View:
     def actions(self, path: str, where: types.Range) -> list[types.CodeAction]:
         """Everything that can be done about what is at a place."""
         shown: list[tuple[Doable, types.Diagnostic]] = []
+        unseen: list[str] = []
         for found in self.at(path):
             diagnostic = self.diagnostics([found])[0]
             if convert.overlaps(diagnostic.range, where):
                 shown += [(one, diagnostic) for one in found.doable]
+                unseen += [one.target for one in found.doable if one.act == "seen"]
         offers = self.session.offers(one for one, _ in shown)
         out = [self._action(one, offer, at, path) for (one, at), offer in zip(shown, offers, strict=True)]
-        return out + self._taking_back(path)
+        newest = undoing.newest(self.session.peek(), path)
+        backs = dict.fromkeys([*unseen, *([newest.outline.proposal] if newest else [])])
+        return out + [action for name in backs for action in self._taking_back(name)]
 
-    def _taking_back(self, path: str) -> list[types.CodeAction]:
-        """The last applied proposal of this file, if it can be taken back on the text as it is now."""
-        entry = undoing.newest(self.session.peek(), path)
-        if entry is None:
-            return []
-        name = entry.outline.proposal
+    def _taking_back(self, name: str) -> list[types.CodeAction]:
+        """An applied proposal, if it can be taken back on the text as it is now."""
         doable = Doable(f"Take back {name}, keep what was written since", "undo", name)
         if not (offer := self.session.offer(doable)):
             return []
