@@ -6,9 +6,6 @@ what is written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 from remit.core import applying, codec, diff, reviewing, staleness
 from remit.core.faults import Fault, Json, UserFault
 from remit.core.model import ABSENT
@@ -117,14 +114,14 @@ def _merged(turn: Turn, snapshot: Snapshot, file: FileChange) -> str:
     return beside
 
 
-def _beside(text: str, back: Sequence[diff.Span], since: Sequence[diff.Span]) -> str | None:
+def _beside(text: str, back: tuple[diff.Span, ...], since: tuple[diff.Span, ...]) -> str | None:
     """Both changes of `text` where they touch at most, and do not both put lines in at one place; else None.
 
     A merge of two people's work must not guess that neighbours get along. Here the lines that go are those the agent
     brought, each still as it was brought: what was written right beside them since is nobody's to take along.
     """
     both = sorted([*back, *since], key=lambda span: (span.old_start, span.old_end))
-    for one, other in pairwise(both):
+    for one, other in zip(both, both[1:], strict=False):
         if one.old_end > other.old_start or (one.old_start == other.old_start and not (one.old or other.old)):
             return None
     return diff.apply(text, both)
