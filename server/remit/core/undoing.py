@@ -121,7 +121,8 @@ def _beside(text: str, back: tuple[diff.Span, ...], since: tuple[diff.Span, ...]
     brought, each still as it was brought: what was written right beside them since is nobody's to take along.
     """
     both = sorted([*back, *since], key=lambda span: (span.old_start, span.old_end))
-    for one, other in zip(both, both[1:], strict=False):
+    for at, other in enumerate(both[1:]):
+        one = both[at]
         if one.old_end > other.old_start or (one.old_start == other.old_start and not (one.old or other.old)):
             return None
     return diff.apply(text, both)
