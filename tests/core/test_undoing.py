@@ -66,6 +66,36 @@ def test_taking_back_reads_all_sides_by_the_same_guess() -> None:
     assert bench.disk.files["src/a"] == b"caf\xe9 1\nb\nc\nd \xc3\xa9\n"
 
 
+@pytest.mark.parametrize(
+    ("since", "after"),
+    [
+        ("one\nTWO\nTHREE\n", "one\ntwo\nTHREE\n"),
+        ("one\nTWO\nmine\nthree\n", "one\ntwo\nmine\nthree\n"),
+        ("mine\nTWO\nthree\n", "mine\ntwo\nthree\n"),
+        ("one\nmine\nTWO\n", "one\nmine\ntwo\n"),
+        ("one\nTWO mine\nTHREE\n", None),
+        ("one\nthree\n", None),
+    ],
+)
+def test_what_was_written_right_beside_it_since_stays(since: str, after: str | None) -> None:
+    """ST-07: the agent's line goes where it still is what the agent wrote, and nothing else."""
+    bench = desk({"src/a": "one\ntwo\nthree\n"})
+    name = applied(bench, src__a="one\nTWO\nthree\n")
+    bench.disk.files["src/a"] = since.encode()
+    if after is None:
+        assert refused(bench, name) == "conflict"
+    else:
+        undone(bench, name)
+        assert bench.disk.files["src/a"] == after.encode()
+
+
+def test_two_insertions_at_one_place_have_no_order() -> None:
+    bench = desk({"src/a": "one\ngone\nthree\n"})
+    name = applied(bench, src__a="one\nthree\n")
+    bench.disk.files["src/a"] = b"one\nmine\nthree\n"
+    assert refused(bench, name) == "conflict"
+
+
 def test_lines_that_were_changed_again_are_not_taken_back() -> None:
     bench = desk({"src/a": TEXT})
     name = applied(bench, src__a=TEXT.replace("two", "TWO"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -15,7 +16,12 @@ from lsprotocol import types
 
 from remit.core.faults import Fault
 from remit.edges.demo.editor import Editor
-from world import CASES, World, offer_of, refused, settled, sha
+from shims import shim
+from world import CASES, Agent, World, offer_of, refused, settled, sha
+
+
+def whole(path: str, content: str, base: str) -> dict[str, Any]:
+    return {"files": [{"path": path, "content": content}], "bases": {path: base}}
 
 
 async def test_st_01_unsaved_text_is_read_and_patched_and_never_saved(world: World) -> None:
@@ -93,34 +99,45 @@ async def test_st_04_kind_a_creation_whose_target_appears_meanwhile_is_not_appli
     assert world.bytes("new.md") == b"human\n"
 
 
-async def test_st_05_two_agents_one_file_one_wins_each_round(world: World) -> None:
+@dataclass
+class Racer:
+    """An agent on a shim of its own, and the line it counts up."""
+
+    agent: Agent
+    side: str
+    proposal: str = ""
+
+    async def propose(self, round_: int, base: str | None = None) -> None:
+        old, new = f"{self.side}={round_ - 1}", f"{self.side}={round_}"
+        self.proposal = await self.agent.propose("state.txt", old, new, base=base)
+
+    async def start(self, barrier: asyncio.Barrier, round_: int, base: str) -> None:
+        await barrier.wait()
+        await self.propose(round_, base)
+
+
+async def test_st_05_two_agents_on_two_shims_one_file_one_wins_each_round(world: World) -> None:
     editor = await world.case("ST-05").active()
-    one, two = await world.agent("one"), await world.agent("two")
-    succeeded = 0
+    racers = [Racer(await shim(world, side), side) for side in ("left", "right")]
+    barrier, succeeded = asyncio.Barrier(2), 0
     for round_ in range(1, 101):
-        base = await one.read("state.txt")
-        left = f"left={round_ - 1}"
-        right = f"right={round_ - 1}"
-        first, second = await asyncio.gather(
-            one.propose("state.txt", left, f"left={round_}", base=base),
-            two.propose("state.txt", right, f"right={round_}", base=base),
-        )
-        offers = [await offer_of(editor, first), await offer_of(editor, second)]
+        base = await racers[0].agent.read("state.txt")
+        await asyncio.gather(*(racer.start(barrier, round_, base) for racer in racers))
+        old = {racer.side: racer.proposal for racer in racers}
+        offers = [await offer_of(editor, racer.proposal) for racer in racers]
         answers = await asyncio.gather(*(editor.run("remit.accept", offer=o) for o in offers), return_exceptions=True)
         won = [answer for answer in answers if not isinstance(answer, BaseException)]
         lost = [answer for answer in answers if isinstance(answer, Fault)]
         assert len(won) == 1 and [fault.code for fault in lost] == ["stale"]
         assert (await settled(editor, won[0]["result"]))["state"] == "succeeded"
         succeeded += 1
-        loser = (
-            (two, second, right, f"right={round_}") if answers[0] is won[0] else (one, first, left, f"left={round_}")
-        )
-        agent, stale, old, new = loser
-        again = await agent.propose("state.txt", old, new)
-        action = (await editor.run("remit.accept", offer=await offer_of(editor, again)))["result"]
+        loser = racers[answers.index(lost[0])]
+        assert (await loser.agent.refused("propose_patch", **whole("state.txt", "x\n", base))).code == "stale"
+        await loser.propose(round_)
+        action = (await editor.run("remit.accept", offer=await offer_of(editor, loser.proposal)))["result"]
         assert (await settled(editor, action))["state"] == "succeeded"
         succeeded += 1
-        await editor.run("remit.reject", offer=await offer_of(editor, stale, "reject"))
+        await editor.run("remit.reject", offer=await offer_of(editor, old[loser.side], "reject"))
         assert world.bytes("state.txt") == f"left={round_}\nright={round_}\n".encode()
     assert succeeded == 200
 

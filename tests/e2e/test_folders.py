@@ -5,6 +5,8 @@ One server takes them all, one after another: the tree is put back in between. W
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shutil
 import stat
 from collections.abc import AsyncIterator
@@ -249,3 +251,27 @@ async def test_en_06_bytes_that_are_no_utf_8_never_become_another_character(desk
     assert (caught.value.code, caught.value.data) == ("invalid_unicode", {"field": "edits.0.replace"})
     assert (await desk.raw("read_file", path="e.txt"))["text"] == "x\n"
     assert desk.tree() == {"e.txt": b"x\n"}
+
+
+async def test_en_06_kind_half_a_character_in_a_buffer_is_in_doubt_until_it_is_gone(desk: Desk) -> None:
+    """JavaScript's strings may hold one; no encoding can, so nobody knows what a save would write."""
+    desk.lay({"e.txt": b"x\n"})
+    desk.editor.open("e.txt", "half \ud83d\n")
+    await desk.editor.view()
+    for agent in (desk.agent, desk.raw):
+        assert (await agent.refused("read_file", path="e.txt")).code == "buffer_unknown"
+        edits = [{"path": "e.txt", "search": "half", "replace": "y"}]
+        fault = await agent.refused("propose_patch", edits=edits, bases={"e.txt": sha(b"x\n")})
+        assert fault.code == "buffer_unknown"
+    desk.editor.type("e.txt", 0, 5, "whole", end=(0, 6))
+    assert (await desk.agent("read_file", path="e.txt"))["text"] == "half whole\n"
+
+
+async def test_en_06_kind_a_name_that_is_no_text_hides_no_other_file(desk: Desk) -> None:
+    desk.lay({"e.txt": b"x\n"})
+    (desk.world.root / os.fsdecode(b"caf\xe9.txt")).write_bytes(b"y\n")
+    async with asyncio.timeout(10):
+        while "e.txt" not in (found := await desk.agent("list_files"))["files"]:
+            await desk.editor.view()
+    assert [name for name in found["files"] if "caf" in name] in ([], ["caf\\xe9.txt"])
+    assert (await desk.agent("read_file", path="e.txt"))["text"] == "x\n"

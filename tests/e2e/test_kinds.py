@@ -6,15 +6,18 @@ Each test's name begins with the case's id; the folder `tests/cases/ID` says whe
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 
 from remit.edges.demo.editor import Editor
-from world import World, offer_of, refused, settled, sha
+from world import CASES, World, offer_of, refused, settled, sha
 
 CHECK = """\
 [checks.script]
@@ -258,3 +261,226 @@ async def test_ap_05_a_protected_path_asks_for_each_revision(world: World) -> No
     assert fault.code == "protected_path"
     assert await accept(editor, first) == "succeeded"
     assert world.bytes("AGENTS.md") == b"b\n"
+
+
+# --- taking back ------------------------------------------------------------------------------------------------------
+
+
+async def take_back(editor: Editor, proposal: str) -> str:
+    """Undo what was applied, by the offer that the view makes; how it ended."""
+    shown = next(one for one in (await editor.view())["applied"] if one["proposal"] == proposal)
+    action = (await editor.run("remit.undo", offer=shown["undo"]))["result"]
+    state: str = (await settled(editor, action))["state"]
+    return state
+
+
+@pytest.mark.parametrize("opened", [False, True], ids=["closed", "open"])
+async def test_st_07_taking_back_leaves_what_the_human_wrote_since(world: World, opened: bool) -> None:
+    editor = await world.case("ST-07").active()
+    if opened:
+        editor.open("a.py")
+    agent = await world.agent()
+    name = await agent.propose("a.py", "two", "TWO")
+    assert await accept(editor, name) == "succeeded"
+    if opened:
+        editor.type("a.py", 2, 0, "THREE", end=(2, 5))
+        editor.save("a.py")
+    else:
+        world.put("a.py", world.bytes("a.py").replace(b"three", b"THREE"))
+    assert world.bytes("a.py") == b"one\nTWO\nTHREE\n"
+    assert await take_back(editor, name) == "succeeded"
+    if opened:
+        assert (editor.text("a.py"), world.bytes("a.py")) == ("one\ntwo\nTHREE\n", b"one\nTWO\nTHREE\n")
+        editor.save("a.py")
+    assert world.bytes("a.py") == b"one\ntwo\nTHREE\n"
+    assert await agent.state(name) == "undone"
+
+
+async def test_st_07_lines_that_the_human_wrote_anew_are_not_taken_back(world: World) -> None:
+    editor = await world.case("ST-07").active()
+    agent = await world.agent()
+    name = await agent.propose("a.py", "two", "TWO")
+    assert await accept(editor, name) == "succeeded"
+    shown = next(one for one in (await editor.view())["applied"] if one["proposal"] == name)
+    world.put("a.py", "one\nTWO and mine\nthree\n")
+    fault = await refused(editor.run("remit.undo", offer=shown["undo"]))
+    assert fault.code in ("conflict", "approval_stale", "stale")
+    assert world.bytes("a.py") == b"one\nTWO and mine\nthree\n"
+
+
+async def test_st_07_a_file_that_was_made_goes_only_while_it_is_as_made(world: World) -> None:
+    editor = await world.case("ST-07").active()
+    agent = await world.agent()
+    for path, later in (("kept.txt", b"made\nmine\n"), ("gone.txt", None)):
+        files = [{"path": path, "content": "made\n"}]
+        name = (await agent("propose_patch", files=files, bases={path: "absent"}))["proposalId"]
+        assert await accept(editor, name) == "succeeded"
+        shown = next(one for one in (await editor.view())["applied"] if one["proposal"] == name)
+        if later is not None:
+            world.put(path, later)
+            assert (await refused(editor.run("remit.undo", offer=shown["undo"]))).code in ("conflict", "approval_stale")
+            assert world.bytes(path) == later
+        else:
+            assert await take_back(editor, name) == "succeeded"
+            assert not (world.root / path).exists()
+
+
+# --- what the client says it can do, and how it answers ---------------------------------------------------------------
+
+ANNOUNCED: list[dict[str, Any]] = json.loads((CASES / "LS-06" / "scenario.json").read_bytes())["capabilities"]
+
+
+@pytest.mark.parametrize("announced", ANNOUNCED, ids=["nothing", "edits", "versions", "creations"])
+async def test_ls_06_nothing_is_asked_of_a_client_that_it_did_not_announce(
+    world: World, announced: dict[str, Any]
+) -> None:
+    """Text edits of open files by what there is; files are made, moved and deleted on disk, and only closed ones."""
+    world.case("LS-06")
+    world.put("closed.txt", "c\n")
+    told = get_converter().structure(announced, types.ClientCapabilities)
+    able = announced.get("workspace", {})
+    editor = await world.active(editor=await world.editor(name="Plain", capabilities=told))
+    editor.open("a.txt")
+
+    def take(here: Editor, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        if params.edit.document_changes is not None:
+            return here.take(params)
+        here.type("a.txt", 0, 0, "y\n", end=(1, 0))
+        return types.ApplyWorkspaceEditResult(applied=True)
+
+    editor.answer_edit = take
+    agent = await world.agent()
+    name = await agent.propose("a.txt", "x", "y")
+    if able.get("applyEdit"):
+        assert await accept(editor, name) == "succeeded"
+        assert (editor.text("a.txt"), world.bytes("a.txt")) == ("y\n", b"x\n")
+    else:
+        fault = await refused(editor.run("remit.accept", offer=await offer_of(editor, name)))
+        assert (fault.code, editor.text("a.txt"), editor.edits) == ("client_cannot_apply", "x\n", [])
+    moves = [{"path": f, "op": t} for f, t in (("closed.txt", "moved.txt"), ("a.txt", "b.txt"))]
+    for move in moves:
+        source, target = move["path"], move["op"]
+        patch = f"diff --git a/{source} b/{target}\nsimilarity index 100%\nrename from {source}\nrename to {target}\n"
+        base = await agent.read(source)
+        move["id"] = (await agent("propose_patch", patch=patch, bases={source: base}))["proposalId"]
+    assert await accept(editor, moves[0]["id"]) == "succeeded"
+    assert (world.bytes("moved.txt"), (world.root / "closed.txt").exists()) == (b"c\n", False)
+    fault = await refused(editor.run("remit.accept", offer=await offer_of(editor, moves[1]["id"])))
+    assert (fault.code, (world.root / "b.txt").exists()) == ("target_open", False)
+    made = (await agent("propose_patch", files=[{"path": "n.txt", "content": "n\n"}], bases={"n.txt": "absent"}))[
+        "proposalId"
+    ]
+    assert await accept(editor, made) == "succeeded"
+    assert world.bytes("n.txt") == b"n\n"
+    for one in editor.edits:
+        versioned = able.get("workspaceEdit", {}).get("documentChanges", False)
+        assert (one.edit.document_changes is not None, one.edit.changes is not None) == (versioned, not versioned)
+        assert all(isinstance(part, types.TextDocumentEdit) for part in one.edit.document_changes or ())
+
+
+async def test_ls_07_an_answer_that_comes_before_its_change_is_waited_for(world: World) -> None:
+    editor = await world.case("LS-07").active()
+    editor.open("a.txt")
+    loop = asyncio.get_running_loop()
+
+    def early(here: Editor, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        loop.call_later(0.5, here.take, params)
+        return types.ApplyWorkspaceEditResult(applied=True)
+
+    editor.answer_edit = early
+    agent = await world.agent()
+    assert await accept(editor, await agent.propose("a.txt", "a", "A")) == "succeeded"
+    assert (editor.text("a.txt"), len(editor.edits)) == ("A\n", 1)
+
+
+async def test_ls_07_answers_nobody_asked_for_are_no_answers(world: World) -> None:
+    """Twice the same one, and one with an id that was never given out: nothing is taken for applied by them."""
+    editor = await world.case("LS-07").active()
+    editor.open("a.txt")
+    editor.open("b.txt")
+    agent = await world.agent()
+
+    def answers(*numbers: Any) -> None:
+        assert editor.process.stdin is not None
+        for number in numbers:
+            body = json.dumps({"jsonrpc": "2.0", "id": number, "result": {"applied": True}}).encode()
+            editor.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    seen: list[Any] = []
+    protocol: Any = editor.client.protocol
+    plain = protocol._send_data
+
+    def noted(data: Any) -> None:
+        if isinstance(getattr(data, "result", None), types.ApplyWorkspaceEditResult):
+            seen.append(data.id)
+        plain(data)
+
+    protocol._send_data = noted
+    answers("never", 4711, None)
+    name = await agent.propose("a.txt", "a", "A")
+    assert await accept(editor, name) == "succeeded"
+    assert seen, "the id of the one that counted"
+    answers(*seen, *seen)
+    second = await agent.propose("b.txt", "b", "B")
+    editor.answer_edit = lambda _editor, _params: types.ApplyWorkspaceEditResult(applied=False)
+    answers(*seen)
+    assert await accept(editor, second) == "failed_without_effect"
+    assert (editor.text("a.txt"), editor.text("b.txt"), len(editor.edits)) == ("A\n", "b\n", 2)
+
+
+@pytest.mark.long
+async def test_ls_07_no_answer_at_all_is_unknown_in_the_end(world: World) -> None:
+    editor = await world.case("LS-07").active()
+    editor.open("a.txt")
+    agent = await world.agent()
+    never = asyncio.Event()
+
+    async def silent(_params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        await never.wait()
+        return types.ApplyWorkspaceEditResult(applied=True)
+
+    editor.client.protocol.fm._features[types.WORKSPACE_APPLY_EDIT] = silent
+    name = await agent.propose("a.txt", "a", "A")
+    action = (await editor.run("remit.accept", offer=await offer_of(editor, name)))["result"]
+    async with asyncio.timeout(60):
+        while (found := (await editor.view())["actions"][action])["state"] == "dispatched":
+            editor._moved.clear()
+            await asyncio.wait_for(editor._moved.wait(), 40)
+    never.set()
+    assert found["state"] in ("needs_human_decision", "failed_without_effect")
+    assert (await agent.state(name), editor.text("a.txt"), world.bytes("a.txt")) != ("applied", "A\n", b"A\n")
+    assert editor.text("a.txt") == "a\n"
+
+
+async def test_ls_03_no_check_outlives_its_server(world: World) -> None:
+    world.case("LS-03")
+    mark = f"61.{os.getpid()}"
+    policy = f'[checks.script]\nargv = ["sleep", "{mark}"]\ninputs = ["a.txt"]\n'
+    verification = {"required": ["script"], "allowed": [], "forbidden": []}
+    editor = await world.active(policy=policy, verification=verification)
+    agent = await world.agent()
+    await agent("run_check", checkId="script")
+    shown = (await editor.view())["decisions"][0]
+    await editor.run("remit.decide", offer=shown["offer"], option="run")
+    async with asyncio.timeout(15):
+        while not running(mark):
+            await editor.view()
+    started = asyncio.get_running_loop().time()
+    assert await editor.stop() == 0
+    assert asyncio.get_running_loop().time() - started < 2.5
+    async with asyncio.timeout(5):
+        while running(mark):
+            await asyncio.to_thread(running, mark)
+
+
+def running(mark: str) -> list[str]:
+    """The processes with this word in their command line."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if mark.encode() in words and b"sleep" in words[0]:
+            found.append(folder.name)
+    return found

@@ -106,9 +106,26 @@ def _merged(turn: Turn, snapshot: Snapshot, file: FileChange) -> str:
     if before is None or after is None or snapshot.origin == "absent":
         raise _conflict(file.path, "the file is gone")
     merged = diff.merge(after, snapshot.text, before)
-    if isinstance(merged, diff.Conflict):
+    if isinstance(merged, diff.Merged):
+        return merged.text
+    beside = _beside(after, diff.between(after, before), diff.between(after, snapshot.text))
+    if beside is None:
         raise _conflict(file.path, "the same lines were changed since")
-    return merged.text
+    return beside
+
+
+def _beside(text: str, back: tuple[diff.Span, ...], since: tuple[diff.Span, ...]) -> str | None:
+    """Both changes of `text` where they touch at most, and do not both put lines in at one place; else None.
+
+    A merge of two people's work must not guess that neighbours get along. Here the lines that go are those the agent
+    brought, each still as it was brought: what was written right beside them since is nobody's to take along.
+    """
+    both = sorted([*back, *since], key=lambda span: (span.old_start, span.old_end))
+    for at, other in enumerate(both[1:]):
+        one = both[at]
+        if one.old_end > other.old_start or (one.old_start == other.old_start and not (one.old or other.old)):
+            return None
+    return diff.apply(text, both)
 
 
 def _deleted(snapshot: Snapshot, file: FileChange, name: str, first: int) -> FileChange:
