@@ -253,12 +253,13 @@ def test_a_proposal_is_fresh_exactly_while_its_base_is_there(old: str, new: str,
     assume(case.proposed != old)
     bench, path = table({"src/a": case}), "src/a"
     for step in range(data.draw(st.integers(1, 6))):
-        past = bench.documents[path].past if case.opened else []
-        if past and data.draw(st.booleans()):
+        back = data.draw(st.booleans())
+        if back and case.opened and bench.documents[path].past:
             bench.undo(path)
         elif case.opened:
             lines = split_lines(bench.text(path))
-            one, two = sorted(data.draw(st.tuples(*[st.integers(0, len(lines))] * 2)))
+            ends = st.integers(0, len(lines))
+            one, two = sorted([data.draw(ends), data.draw(ends)])
             words = data.draw(st.sampled_from(["", "x", "\n", "a\n", "".join(lines[one:two])]))
             bench.change(path, Edit(words, Range(Position(one, 0), Position(two, 0))))
         else:
