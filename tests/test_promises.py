@@ -301,9 +301,10 @@ def test_a_patch_of_one_line_moves_no_other_byte(data: bytes, draw: st.DataObjec
     bench.call("propose_patch", patch=patch, bases={"src/a": sha(data)})
     took(bench, "accept", "P1")
     result = bench.disk.files["src/a"]
+    lines = [line.rstrip("\r\n") for line in split_lines(codec.decode(result).text)]
+    assert lines.count("new") == 1, "a line of its own"
     added = [b"new\n", b"new\r\n", b"new\r", b"new", b"\nnew", b"\r\nnew"]
-    places = [n for n in range(len(result)) for new in added if result[:n] + result[n + len(new) :] == data]
-    assert places and b"new" in result
+    assert [n for n in range(len(result)) for new in added if result[:n] + result[n + len(new) :] == data]
     took(bench, "undo", next(name for name, one in bench.state.proposals.items() if one.state == "applied"))
     assert bench.disk.files["src/a"] == data
 
