@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
+
+T = TypeVar("T")
 
 LONG = os.environ.get("REMIT_DEPTH") == "long"
 
 
-def depth(thin: int, thick: int) -> int:
-    """The count that this run asks for."""
+def depth(thin: T, thick: T) -> T:
+    """What this run asks for: mostly a count."""
     return thick if LONG else thin

@@ -1,23 +1,27 @@
 """Properties of the patch engine at full depth: thin in `make test`, 20 000 examples each in `make test-long`.
 
-The tests of each core module have more of them, at moderate depth; here are those on which no byte may be lost.
+The tests of each core module have more of them, at moderate depth; here are those on which no byte may be lost. What a
+whole session promises is in `test_promises`.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from depth import depth
 from remit.core import codec, diff
-from remit.core.diff import Merged, merge
+from remit.core.chunk import Chunk, FilePatch
+from remit.core.diff import Merged, Span, merge
 from remit.core.faults import AgentFault
 from remit.core.model import ABSENT
 from remit.core.patch import parse
-from remit.core.place import place
+from remit.core.place import Swap, place, swap
 from remit.core.proposal import FileChange, hunks_of, keep, rebind
 from remit.core.text import split_lines
 
@@ -43,6 +47,9 @@ PIECES = [
     "\\",
 ]
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=24).map("".join)
+LF = st.lists(st.sampled_from(["a", "b", "-- c", "++ d", "\n", "\n", "\n", "\x0c", "\u2028", "é"]), max_size=20).map(
+    "".join
+)
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\r\n", "\n", "}\n", "d\r"]), max_size=14).map("".join)
 BYTES = st.lists(
     st.sampled_from([b"\xef\xbb\xbf", b"\xff\xfe", b"a\0", b"\n", b"\n", b"\r\n", b"\xe9", b"x", b"\xc3\xa9"]),
@@ -79,6 +86,117 @@ def test_a_printed_diff_read_and_placed_is_the_new_text(old: str, new: str, cont
         placed = place(old, file.chunks, ("exact",))
         assert placed.text == new
         assert all((one.rule, one.offset) == ("exact", 0) for one in placed.placements)
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0/"), min_size=1, max_size=8)
+
+
+@thorough
+@given(st.lists(st.tuples(NAMES, LF, LF), max_size=3, unique_by=lambda file: file[0]), st.integers(0, 3))
+def test_what_is_read_from_a_printed_diff_is_what_was_printed(files: list[tuple[str, str, str]], context: int) -> None:
+    """parse∘print: the files by name, and in each the hunks line by line with their places and final newlines."""
+    changed = [(name, old, new) for name, old, new in files if old != new]
+    assume(changed and len({name for name, _, _ in changed}) == len(changed))
+    printed = "".join(diff.unified(old, new, f"a/{name}", f"b/{name}", context) for name, old, new in changed)
+    found = parse(printed)
+    assert [file.path for file in found.files] == [name for name, _, _ in changed] and not found.notes
+    for file, (name, old, new) in zip(found.files, changed, strict=True):
+        assert [(one.line, _lines(one.old), _lines(one.new)) for one in file.chunks] == _hunks(old, new, context)
+        again = place(old, file.chunks, ("exact",)).text
+        assert again == new
+        assert diff.unified(old, again, f"a/{name}", f"b/{name}", context) in printed
+        for one in file.chunks:
+            assert one.old_final_newline is not False or not old.endswith("\n")
+            assert one.new_final_newline is not False or not new.endswith("\n")
+
+
+def _lines(lines: tuple[str, ...]) -> list[str]:
+    return list(lines)
+
+
+def _hunks(old: str, new: str, context: int) -> list[tuple[int, list[str], list[str]]]:
+    """(first old line, old lines, new lines) of each hunk: spans with their context, joined where that meets."""
+    lines, found = old.split("\n")[: -1 if old.endswith("\n") or not old else None], list[list[Span]]()
+    for span in diff.spans(_ended(old), _ended(new)):
+        if found and span.old_start - found[-1][-1].old_end <= 2 * context:
+            found[-1].append(span)
+        else:
+            found.append([span])
+    hunks = []
+    for group in found:
+        low, high = max(0, group[0].old_start - context), min(len(lines), group[-1].old_end + context)
+        made, at = list[str](), low
+        for span in group:
+            made += [*lines[at : span.old_start], *(line.removesuffix("\n") for line in span.new)]
+            at = span.old_end
+        hunks.append((low, lines[low:high], [*made, *lines[at:high]]))
+    return hunks
+
+
+def _ended(text: str) -> list[str]:
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\r"), max_size=6)
+SIGNED = st.lists(st.tuples(st.sampled_from(" +-"), WORDS), min_size=1, max_size=6)
+ANCHORS = st.lists(WORDS.filter(lambda word: word.strip() and not word.startswith((" ", "-"))), max_size=2)
+PLAIN = st.text("abc/.", min_size=1, max_size=6)
+
+
+@st.composite
+def block_chunks(draw: st.DrawFn) -> tuple[str, Chunk]:
+    """A chunk of the `*** Begin Patch` form: as it is printed, and as it is meant."""
+    lines, anchors, at_end = draw(SIGNED), tuple(draw(ANCHORS)), draw(st.booleans())
+    head = "".join(f"@@ {anchor}\n" for anchor in anchors) or "@@\n"
+    text = head + "".join(f"{sign}{word}\n" for sign, word in lines) + "*** End of File\n" * at_end
+    old, new = (tuple(word for sign, word in lines if sign != without) for without in "+-")
+    return text, Chunk(old, new, anchors=anchors, at_end=at_end)
+
+
+@st.composite
+def block_files(draw: st.DrawFn) -> tuple[str, FilePatch]:
+    path, chunks = draw(PLAIN), draw(st.lists(block_chunks(), min_size=1, max_size=3))
+    texts, meant = "".join(text for text, _ in chunks), tuple(chunk for _, chunk in chunks)
+    match draw(st.sampled_from(["create", "delete", "modify", "rename"])):
+        case "create":
+            lines = draw(st.lists(WORDS, max_size=4))
+            text = f"*** Add File: {path}\n" + "".join(f"+{line}\n" for line in lines)
+            return text, FilePatch(path, "create", content="".join(f"{line}\n" for line in lines))
+        case "delete":
+            return f"*** Delete File: {path}\n", FilePatch(path, "delete")
+        case "rename":
+            text = f"*** Update File: {path}\n*** Move to: {path}2\n{texts}"
+            return text, FilePatch(f"{path}2", "rename", path, meant)
+        case _:
+            return f"*** Update File: {path}\n{texts}", FilePatch(path, "modify", chunks=meant)
+
+
+@thorough
+@given(st.lists(block_files(), min_size=1, max_size=3))
+def test_what_is_read_from_a_printed_block_is_what_was_printed(files: list[tuple[str, FilePatch]]) -> None:
+    names = Counter(name for _, file in files for name in (file.path, file.source) if name)
+    assume(max(names.values()) == 1)
+    found = parse("*** Begin Patch\n" + "".join(text for text, _ in files) + "*** End Patch\n")
+    assert (found.format, list(found.files)) == ("begin_patch", [file for _, file in files])
+
+
+@thorough
+@given(TEXTS, TEXTS)
+def test_search_and_replace_carried_out_is_the_new_text(old: str, new: str) -> None:
+    """A change said by the text that is there, with as much around it as makes its place the only one."""
+    (start, end), (_, upto) = _core(old, new)
+    while start > 0 and (start == end or len(re.findall(f"(?={re.escape(old[start:end])})", old)) > 1):
+        start, end, upto = start - 1, min(end + 1, len(old)), min(upto + 1, len(new))
+    assume(start < end and len(re.findall(f"(?={re.escape(old[start:end])})", old)) == 1)
+    assert swap(old, [Swap(old[start:end], new[start:upto])], ("exact",)).text == new
+
+
+def _core(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The stretches, of either text, outside of which both are the same."""
+    head = next((n for n, (one, two) in enumerate(zip(old, new, strict=False)) if one != two), min(len(old), len(new)))
+    least = min(len(old), len(new)) - head
+    tail = next((n for n in range(least) if old[-1 - n] != new[-1 - n]), least)
+    return (head, len(old) - tail), (head, len(new) - tail)
 
 
 @thorough
@@ -149,6 +267,27 @@ def _moves(old: str, new: str) -> tuple[Counter[str], Counter[str]]:
     """How often the change puts each line in, and takes it away."""
     spans = diff.between(old, new)
     return Counter(line for span in spans for line in span.new), Counter(line for span in spans for line in span.old)
+
+
+@thorough
+@given(LINES, LINES, LINES)
+def test_a_merge_has_each_change_of_both_sides_at_its_place(base: str, ours: str, theirs: str) -> None:
+    """The order too: where no change touches one of the other side it is done, and is the text with both sets of
+    changes put in one after the other from the end."""
+    one, two = set(_placed(base, ours)), set(_placed(base, theirs))
+    both = sorted(one | two)
+    merged = merge(base, ours, theirs)
+    if any(low <= end for (_, end, _), (low, _, _) in pairwise(both)):
+        return
+    assert isinstance(merged, Merged), "what does not touch does not conflict"
+    lines = split_lines(base)
+    for start, end, new in reversed(both):
+        lines[start:end] = new
+    assert merged.text == "".join(lines)
+
+
+def _placed(old: str, new: str) -> list[tuple[int, int, tuple[str, ...]]]:
+    return [(span.old_start, span.old_end, span.new) for span in diff.between(old, new)]
 
 
 @thorough

@@ -211,3 +211,13 @@ def test_the_newest_that_touched_a_file_is_the_one_to_take_back() -> None:
     assert found is not None and found.outline.proposal == first
     undone(bench, first)
     assert undoing.newest(bench.session.peek(), "src/a") is None
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_what_was_put_into_an_empty_file_is_taken_back(opened: bool) -> None:
+    """An empty content is one that was kept, not one that is missing."""
+    bench = desk({"src/a": ""})
+    if opened:
+        bench.open("src/a")
+    undone(bench, applied(bench, src__a="a\n"))
+    assert (bench.text("src/a") if opened else bench.disk.files["src/a"].decode()) == ""

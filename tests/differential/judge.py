@@ -7,6 +7,7 @@ tests), which differences are right (the table in `test_git_apply`).
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -79,16 +80,25 @@ class Git:
             check=False,
         )
 
-    def apply(self, before: Tree, patch: bytes) -> Verdict:
+    def apply(self, before: Tree, patch: bytes, *words: str) -> Verdict:
         """What `git apply` makes of the files; a patch that it refuses changes none of them (asserted)."""
         self._fill(before)
-        done = self.run("apply", "--whitespace=nowarn", "-", feed=patch)
+        done = self.run("apply", "--whitespace=nowarn", *words, "-", feed=patch)
         after = Done(*self._seen())
         self._clear()
         if done.returncode == 0:
             return after
         assert after.files == dict(before)
         return Refused(done.stderr.decode(errors="replace").strip())
+
+    def merge(self, base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
+        """git's three-way merge of one file, with lines that end at a lone CR too; None where there is a conflict."""
+        sides = ("ours", ours), ("base", base), ("theirs", theirs)
+        for name, data in sides:
+            (self.folder / name).write_bytes(re.sub(rb"\r(?!\n)", b"\r\x01\n", data))
+        done = self.run("merge-file", "-p", "-q", *(name for name, _ in sides), inside=self.folder)
+        assert done.returncode >= 0 and b"rror" not in done.stderr, done.stderr
+        return done.stdout.replace(b"\r\x01\n", b"\r") if done.returncode == 0 else None
 
     def diff(self, before: Tree, after: Tree, *words: str, executable: Collection[str] = ()) -> bytes:
         """git's own patch from one set of files to another; `executable` are so afterwards, none was before."""

@@ -78,7 +78,7 @@ def printed(before: dict[str, bytes], after: dict[str, bytes], context: int) -> 
 def _change(chance: random.Random) -> tuple[dict[str, bytes], dict[str, bytes]]:
     before, after = dict[str, bytes](), dict[str, bytes]()
     for name in chance.sample(NAMES, chance.choice((1, 1, 1, 2, 3))):
-        old = _text(chance)
+        old = text(chance)
         new = edited(chance, old)
         match chance.randrange(12):
             case 0:
@@ -96,18 +96,19 @@ def _change(chance: random.Random) -> tuple[dict[str, bytes], dict[str, bytes]]:
     return before, after
 
 
-def _text(chance: random.Random) -> str:
+def text(chance: random.Random) -> str:
+    """Up to 60 lines, few of them different."""
     size = chance.choice((0, 1, 2, 5, 10, 20, 40, 60))
     some = chance.sample(LINES, chance.choice((2, 4, 8)))
     lines = [chance.choice(some) if chance.random() < 0.7 else f"line {n}" for n in range(size)]
     end = chance.choice(("\n", "\n", "\n", "\r\n"))
-    text = "".join(line + (end if chance.random() < 0.97 else "\r\n") for line in lines)
-    return text if chance.random() < 0.8 else text.removesuffix("\n").removesuffix("\r")
+    made = "".join(line + (end if chance.random() < 0.97 else "\r\n") for line in lines)
+    return made if chance.random() < 0.8 else made.removesuffix("\n").removesuffix("\r")
 
 
-def edited(chance: random.Random, text: str) -> str:
+def edited(chance: random.Random, before: str) -> str:
     """The text with one to four stretches of it replaced."""
-    lines = split_lines(text)
+    lines = split_lines(before)
     for _ in range(chance.randint(1, 4)):
         at = chance.randint(0, len(lines))
         end = min(len(lines), at + chance.choice((0, 1, 1, 2, 4)))

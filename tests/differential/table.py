@@ -107,6 +107,13 @@ def _plain(patch: bytes) -> bool:
     return bool(re.search(rb"^\+\+\+ (?!\"?b/|/dev/null)", patch, re.MULTILINE))
 
 
+def _cut(pair: Pair) -> bool:
+    """Does a last line without newline go on, in a file, behind what the patch has of it?"""
+    marked = re.findall(rb"^[ -](.*)\n\\ ", pair.patch, re.MULTILINE)
+    lasts = [data.rpartition(b"\n")[2] for data in pair.files.values()]
+    return any(last.startswith(line) and last != line for line in marked for last in lasts)
+
+
 _TORN = ("does not have two names", "has no line numbers", "name is missing", "has an unknown escape")
 _UNFIT = ("no_match", "malformed_patch", "hunk_counts")
 
@@ -187,6 +194,12 @@ TABLE: tuple[Difference, ...] = (
         _code("duplicate_file"),
     ),
     Difference(
+        "one place twice",
+        "git only",
+        "Two hunks for one place: git applies the second to what the first made; for Remit all are made for one text.",
+        _code("overlapping_chunks"),
+    ),
+    Difference(
         "unclear name",
         "git only",
         "Names in --- and +++ that differ, without a rename: git picks one of them.",
@@ -214,10 +227,13 @@ TABLE: tuple[Difference, ...] = (
         "torn header",
         "git only",
         "A header that breaks off: git takes it for text around the patch, with all that it would have said.",
-        lambda pair, git, remit: (
-            _code("malformed_patch", "does not have two names")(pair, git, remit)
-            or _code("malformed_patch", "has no line numbers")(pair, git, remit)
-        ),
+        lambda pair, git, remit: any(_code("malformed_patch", words)(pair, git, remit) for words in _TORN),
+    ),
+    Difference(
+        "byte order mark",
+        "git only",
+        "The mark at a file's beginning is a part of its first line for git; for Remit, as for editors, it is not text.",
+        lambda pair, git, remit: _marked(pair, git, remit) and _code("no_match")(pair, git, remit),
     ),
     Difference(
         "lines too many",
@@ -230,11 +246,7 @@ TABLE: tuple[Difference, ...] = (
         "git only",
         "At a last line without a newline git compares only as much as the patch has of it, and drops the rest: blanks "
         "that the patch does not show are lost.",
-        lambda pair, git, remit: (
-            _code("no_match")(pair, git, remit)
-            and b"\n\\ " in pair.patch
-            and any(data.endswith((b" ", b"\t")) for data in pair.files.values())
-        ),
+        lambda pair, git, remit: _code("no_match")(pair, git, remit) and _cut(pair),
     ),
     Difference(
         "no text",
@@ -244,22 +256,10 @@ TABLE: tuple[Difference, ...] = (
         _code("unencodable"),
     ),
     Difference(
-        "byte order mark",
-        "git only",
-        "The mark at a file's beginning is a part of its first line for git; for Remit, as for editors, it is not text.",
-        lambda pair, git, remit: _marked(pair, git, remit) and _code("no_match")(pair, git, remit),
-    ),
-    Difference(
         "counts too small",
         "other bytes",
         "Lines of a hunk beyond its counts: git drops them without a word, Remit counts anew and says so.",
         _noted("hunk counts"),
-    ),
-    Difference(
-        "byte order mark, elsewhere",
-        "other bytes",
-        "A first line with the mark in it: not at its place for Remit, and alone in another one.",
-        _marked,
     ),
     Difference(
         "no context, elsewhere",
@@ -273,6 +273,12 @@ TABLE: tuple[Difference, ...] = (
         "other bytes",
         "Names without a/ and b/: git takes the first folder off all the same and so writes another file.",
         lambda pair, git, remit: _plain(pair.patch),
+    ),
+    Difference(
+        "byte order mark, elsewhere",
+        "other bytes",
+        "A first line with the mark in it: not at its place for Remit, and alone in another one.",
+        _marked,
     ),
     Difference(
         "loose here, exact there",

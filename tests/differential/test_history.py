@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sysconfig
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from pathlib import Path
@@ -18,17 +18,16 @@ import pygit2
 import pytest
 from pygit2.enums import DeltaStatus, DiffFind, FileMode
 
-from depth import depth
 from differential.judge import Done, Git, remit
 from differential.makers import printed
+from remit.core import codec
+from remit.core.diff import Merged, merge
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = Path(sysconfig.get_path("purelib"))
 LEAST = 200
 PARTS = 4
 BIGGEST = 200_000
-
-pytestmark = pytest.mark.deep
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +96,12 @@ def _rewrite(one: Path, two: Path) -> Change:
 
 def changes() -> list[Change]:
     """Real commits first, then versions, then namesakes until there are enough."""
-    every = (one for one in chain(commits(), versions(), namesakes()) if one.before != one.after)
-    return [one for one, _ in zip(every, range(2 * LEAST), strict=False)]
+    return unlike(chain(commits(), versions(), namesakes()))[: 2 * LEAST]
+
+
+def unlike(found: Iterable[Change]) -> list[Change]:
+    """Those that change something."""
+    return [one for one in found if one.before != one.after]
 
 
 def sayable(change: Change) -> dict[str, bytes]:
@@ -107,12 +110,17 @@ def sayable(change: Change) -> dict[str, bytes]:
     return made | {name: data for name, data in change.before.items() if not data and name not in change.after}
 
 
+def test_there_is_enough_without_a_history() -> None:
+    """As in a clone of the last commit alone, or in what is no checkout."""
+    assert len(unlike(chain(versions(), namesakes()))) >= LEAST
+
+
 @pytest.mark.parametrize("part", range(PARTS))
 def test_real_changes_give_the_same_bytes_both_ways(part: int, tmp_path: Path) -> None:
     git, every = Git(tmp_path / "git"), changes()
     assert len(every) >= LEAST
-    unlike = []
-    for change in every[part :: PARTS * depth(5, 1)]:
+    other = []
+    for change in every[part::PARTS]:
         patches = {"git": git.diff(change.before, change.after, "-M"), "remit": printed(change.before, change.after, 3)}
         for maker, patch in patches.items():
             wanted = change.after if maker == "git" else sayable(change)
@@ -121,7 +129,30 @@ def test_real_changes_give_the_same_bytes_both_ways(part: int, tmp_path: Path) -
                 ("remit", remit(change.before, patch)),
             ):
                 if not isinstance(verdict, Done) or verdict.files != wanted:
-                    unlike.append(f"{change.name}: diff by {maker}, carried out by {judge}")
+                    other.append(f"{change.name}: diff by {maker}, carried out by {judge}")
                 elif any(placed.rule != "exact" for _, _, placed in verdict.placements):
-                    unlike.append(f"{change.name}: diff by {maker} was not placed exactly")
-    assert not unlike, "\n".join(unlike)
+                    other.append(f"{change.name}: diff by {maker} was not placed exactly")
+    assert not other, "\n".join(other)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_real_changes_are_taken_back_alike(part: int, tmp_path: Path) -> None:
+    """`git apply -R` of git's diff and of Remit's, and Remit's own taking back, each lead to the files before."""
+    git, other = Git(tmp_path / "git"), list[str]()
+    for change in changes()[part::PARTS]:
+        both = [name for name in change.before if name in change.after]
+        before, after = ({name: tree[name] for name in both} for tree in (change.before, change.after))
+        for maker, patch in (("git", git.diff(before, after)), ("remit", printed(before, after, 3))):
+            verdict = git.apply(after, patch, "-R") if patch else Done(before)
+            if not isinstance(verdict, Done) or verdict.files != before:
+                other.append(f"{change.name}: diff by {maker}, taken back by git")
+        other += [f"{change.name}: {name}, by Remit" for name in both if _taken_back(before[name], after[name]) is None]
+    assert not other, "\n".join(other)
+
+
+def _taken_back(before: bytes, after: bytes) -> bytes | None:
+    """The file as it was, from what it is; None where that is not what comes of it."""
+    old, new = codec.decode(before), codec.decode(after)
+    merged = merge(new.text, new.text, old.text)
+    found = codec.encode(merged.text, old.charset) if isinstance(merged, Merged) else None
+    return found if found == before else None
