@@ -45,17 +45,17 @@ def test_it_finds_a_seeded_bug_and_none_of_ours(name: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ALL)
 def test_long_inputs_take_no_longer_than_their_length(name: str) -> None:
     """Each seed and word, over and over: what costs by the square of it would take minutes."""
-    target, size = ALL[name], depth(10_000, 300_000)
+    target, size = ALL[name], depth(10_000, 100_000)
     words = [word.encode() for word in target.words]
     pieces = [*target.seeds, *words, *(word + b"\n" for word in words), b"\n", b" ", b"diff --git a a", b"@@ a\n-a\n"]
-    heads = [b"", *(seed[:cut] for seed in target.seeds[:3] for cut in (11, 20))]
+    heads = [b"", *(seed[:11] for seed in target.seeds[:2])]
     slow = []
     for piece in pieces:
         for head in heads if LONG else heads[:1]:
             start = process_time()
             target.check(head + piece * (size // len(piece)))
             spent = process_time() - start
-            if spent > 2 * depth(1, 5):
+            if spent > depth(2, 8):
                 slow.append((round(spent, 1), head, piece[:60]))
     assert not slow
 

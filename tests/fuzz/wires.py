@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from typing import Any
 
 from lsprotocol import types
+from pydantic_core import from_json
 from pygls.lsp.server import LanguageServer
 
 from fuzz.targets import JSON_WORDS, Target, put, told
@@ -86,12 +87,18 @@ def check_socket(data: bytes) -> None:
 
 
 def bug_socket() -> None:
-    """A truth value passes for a number, and so for an id."""
+    """A list of messages is a message."""
 
-    def careless(message: Mapping[str, Any]) -> Any:
-        return message.get("id") if isinstance(message.get("id"), int | str) else None
+    def careless(frame: bytes) -> Any:
+        try:
+            return parse(frame)
+        except wire.Malformed as fault:
+            if fault.code == "not_a_request":
+                return from_json(frame)
+            raise
 
-    put(wire, "identity", careless)
+    parse = wire.parse
+    put(wire, "parse", careless)
 
 
 # --- LSP --------------------------------------------------------------------------------------------------------------
