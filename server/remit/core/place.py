@@ -8,9 +8,10 @@ and encodings.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 
 from remit.core.chunk import Chunk
 from remit.core.diff import spans
@@ -22,6 +23,10 @@ from remit.core.text import split_lines
 __all__ = ["RULES", "Placed", "Placement", "Rule", "place", "replace"]
 
 RULES: tuple[Rule, ...] = ("exact", "offset", "line_ends")
+
+
+MOST = 10_000
+"""Places of one search text, at most: nobody reviews more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +79,14 @@ class Swap:
 def swap(text: str, swaps: Sequence[Swap], rules: Sequence[Rule] = RULES) -> Placed:
     """Carry out search and replace, all of them made for `text` as it stands; their order does not matter.
 
-    AgentFault: no_match, ambiguous_match, overlapping_chunks, empty_search.
+    AgentFault: no_match, ambiguous_match, overlapping_chunks, empty_search, too_many_changes.
     """
     edits: list[_Edit] = []
     placements: list[Placement] = []
     for number, one in enumerate(swaps):
         found, rule = _swapped(text, number, one, rules)
         edits += found
-        placements += [Placement(number, line_at(text, edit.start), rule, 0) for edit in found]
+        placements += [Placement(number, line, rule, 0) for line in _lines_at(text, [edit.start for edit in found])]
     return Placed(_written(text, sorted(edits)), tuple(placements))
 
 
@@ -101,7 +106,15 @@ def _swapped(text: str, number: int, one: Swap, rules: Sequence[Rule]) -> tuple[
     if not found:
         raise unfound(text, number, None, [line.rstrip("\r\n") for line in split_lines(one.search)])
     if one.count is not None and one.count != len(found):
-        raise ambiguous(number, [line_at(text, start) for start, _ in found])
+        raise ambiguous(number, _lines_at(text, [start for start, _ in found[:MANY]]))
+    if len(found) > MOST:
+        raise AgentFault(
+            "too_many_changes",
+            f"Chunk {number + 1}: its old text stands in more than {MOST} places.",
+            remedy="Send it in parts.",
+            chunk=number,
+            limit=MOST,
+        )
     edits = [
         _Edit(start, end, number, one.new if literal else _fitted(text, start, end, one.new)) for start, end in found
     ]
@@ -188,17 +201,33 @@ def _written(text: str, edits: Sequence[_Edit]) -> str:
 
 
 def _occurrences(text: str, pattern: str) -> list[tuple[int, int]]:
-    """Where the pattern is found, overlapping places too: they are places that fit."""
+    """Where the pattern is found, overlapping places too: they are places that fit.
+
+    No more than MANY when some overlap, which is never carried out; else no more than MOST and one.
+    """
     found: list[tuple[int, int]] = []
-    search = re.compile(pattern).search
-    while (hit := search(text, found[-1][0] + 1 if found else 0)) and len(found) < MANY:
+    search, most = re.compile(pattern).search, MOST + 1
+    while len(found) < most and (hit := search(text, found[-1][0] + 1 if found else 0)):
+        if found and hit.start() < found[-1][1]:
+            most = MANY
         found.append(hit.span())
-    return found
+    return found[:most]
+
+
+def _lines_at(text: str, places: Sequence[int]) -> list[int]:
+    """`line_at` for places in order, each before the end of the text."""
+    if len(places) < 2:
+        return [line_at(text, at) for at in places]
+    starts = [0, *accumulate(map(len, split_lines(text)))]
+    return [bisect_right(starts, at) - 1 for at in places]
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _fitted(text: str, start: int, end: int, new: str) -> str:
     """`new` with the line ends of its place; lines of the old text that come again keep their own."""
-    near = re.search(r"\r\n|\r|\n", text[start:]) or re.search(r"(\r\n|\r|\n)(?=[^\r\n]*$)", text[:start])
+    near = _LINE_END.search(text, start) or re.search(r"(\r\n|\r|\n)(?=[^\r\n]*$)", text[:start])
     style, lines = (near[0] if near else "\n"), split_lines(new)
     raw = split_lines(text[start:end])
     made = _ended(raw, [bare_line(line) for line in raw], [bare_line(line) for line in lines], style, bare_line)
