@@ -3,8 +3,8 @@
 First the control: a child of it with a seeded bug in the code must find that bug, and the input it finds must be no
 fault of the code as it is. Then RUNS inputs go to the code as it is.
 
-Where atheris is installed, libFuzzer leads by the coverage of remit's own code, and most of its steps are ours: words
-and lines, which chance would hardly put together. Elsewhere only our steps are made, seeded, from the seeds. Both begin
+Where atheris is installed, libFuzzer leads by the coverage of remit's own code, and mixes in the words of the target,
+which chance would hardly put together. Elsewhere the steps are ours (`mutated`), from the seeds. Both begin
 from one seed each time; libFuzzer's inputs are the same again only for the same code, Python and atheris.
 
 The exit status is 0 when all runs were well; 77 for a broken promise, with the input in FOLDER/sound/crash-* and, in
@@ -165,7 +165,7 @@ def controlled(target: Target, fuzz: Callable[[int, Path], int], folder: Path) -
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     crashes = list(folder.glob("crash-*"))
     for crash in crashes:
-        target.check(crash.read_bytes())
+        timed(target.check)(crash.read_bytes())
     return status == FOUND and len(crashes) == 1
 
 

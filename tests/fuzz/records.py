@@ -232,7 +232,7 @@ _IGNORE_WORDS = (
         "\n",
         "\r",
     ),
-    *("*.py", "a/b", "[a-z]", "[z-a]", "\ufeff", "é", "{a,b}", "(", "|", "+", "$", "(?", "*a*a*a*a"),
+    *("*.py", ".py", ".c", "a/b", "[a-z]", "[z-a]", "\ufeff", "é", "{a,b}", "(", "|", "+", "$", "(?", "*a*a*a*a"),
 )
 
 _ALL = (
@@ -257,7 +257,7 @@ _ALL = (
         "ignore",
         check_ignore,
         bug_ignore,
-        (b"*.py\n!a/*.py\na/b.py", b"/x/**/y\nx/q/y", b"a*b\n[a-c]d?\naxb"),
+        (b"*.py\n!a/*.py\na/b.py", b"/x/**/y\nx/q/y", b"a*b\naxb", b"[a-c]d?\n*.c\nbdd", b"*.py\na.py"),
         _IGNORE_WORDS,
     ),
 )
