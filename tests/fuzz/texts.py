@@ -175,7 +175,7 @@ def _header(old: bytes, new: bytes) -> str:
 def check_names(data: bytes) -> None:
     """Two names between a NUL: however git spells them, these and no others are read."""
     old, _, new = (part.replace(b"\0", b"") for part in data.partition(b"\0"))
-    if not old or not new or data.count(b" ") > 20:
+    if not old or not new or len(data) > 1000 or data.count(b" ") > 20:
         return
     for one, two in ((old, old), (old, new)):
         file = parse(_header(one, two)).files[0]
