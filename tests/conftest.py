@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 E2E = Path(__file__).parent / "e2e"
 
-LONG = (Path(__file__).parent / "fuzz",)
+LONG: tuple[Path, ...] = ()
 """Folders whose tests take minutes each: run by `make test-long`."""
 
 NEEDS = {E2E / "test_neovim.py": "nvim"}

@@ -252,10 +252,14 @@ def test_announced_is_live_while_socket_and_process_are(
     assert live(where) is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"pid": "1"}', '{"pid": -1}', "\udcff"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "{}", '{"pid": "1"}', '{"pid": -1}', "\udcff", "[" * 9999, '{"inode": INODE, "root": "\\u0000"}'],
+)
 def test_a_damaged_info_file_is_no_session(root: Path, base: Home, text: str) -> None:
     where = place(root, base)
     private(where.state)
+    text = text.replace("INODE", str(root.stat().st_ino))
     where.info.write_bytes(text.encode(errors="surrogateescape"))
     assert live(where) is None
     assert place(root, base) == where

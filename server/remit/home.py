@@ -238,7 +238,7 @@ def _is(info: dict[str, Json], found: os.stat_result) -> bool:
         return False
     try:
         return os.path.samestat(os.stat(str(info.get("root"))), found)
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 
@@ -259,7 +259,7 @@ def _known(home: Home) -> Iterator[tuple[str, dict[str, Json]]]:
 def _read(info: Path) -> dict[str, Json] | None:
     try:
         raw = json.loads(info.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return raw if isinstance(raw, dict) else None
 

@@ -285,7 +285,7 @@ def _parsed(verb: str, raw: Mapping[str, Any]) -> tuple[Verb, Any]:
         where = ".".join(str(part) for part in first["loc"])
         raise AgentFault(
             "invalid_params",
-            f"{verb}: {where or 'parameters'}: {first['msg']}.",
+            f"{verb}: {where[:40] or 'parameters'}: {first['msg']}."[:100],
             remedy="Correct the parameters and call again.",
             field=where,
         ) from error

@@ -204,6 +204,8 @@ LATIN = b"pr\xeat \xa3 5\r\n"
         pytest.param("pr\ufffdt \ufffd 5\r\n", LATIN, None, id="opened with replacement characters"),
         pytest.param("pr\uf7eat é\n", b"pr\xeat \xc3\xa9\n", OPAQUE, id="opaque"),
         pytest.param("\ufeffa", b"\xff\xfea", None, id="broken UTF-16"),
+        pytest.param("\ufeffa", b"\xef\xbb\xbf\xef\xbb\xbfa", UTF8_BOM, id="two marks, one hidden by the editor"),
+        pytest.param("\ufeff\ufeffa", b"\xef\xbb\xbf\xef\xbb\xbfa", UTF8, id="two marks left in the text"),
     ],
 )
 def test_charset_of_buffer(text: str, disk: bytes | None, charset: Charset | None) -> None:

@@ -54,7 +54,9 @@ def test_an_event_comes_back_from_the_journal_as_it_was(event: Any) -> None:
     assert not any("_" in key for key in raw)
 
 
-@pytest.mark.parametrize("raw", [{}, {"type": "abolished"}, {"type": "finished"}, {**e.encode(EVERY[-1]), "more": 1}])
+@pytest.mark.parametrize(
+    "raw", [{}, {"type": "abolished"}, {"type": "finished"}, {"type": "x" * 200}, {**e.encode(EVERY[-1]), "more": 1}]
+)
 def test_what_is_not_known_is_not_read(raw: dict[str, Any]) -> None:
     with pytest.raises(WorldFault) as caught:
         e.decode(raw)

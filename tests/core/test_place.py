@@ -18,7 +18,7 @@ from remit.core.chunk import USUAL
 from remit.core.diff import unified
 from remit.core.faults import AgentFault
 from remit.core.patch import Chunk, FilePatch, parse
-from remit.core.place import Placement, Rule, Swap, apart, place, replace, swap
+from remit.core.place import MOST, Placement, Rule, Swap, apart, place, replace, swap
 from remit.core.text import split_lines
 from remit.core.wish import Wish
 
@@ -252,6 +252,27 @@ def test_a_swap_says_how_often_and_means_it() -> None:
     with pytest.raises(AgentFault) as none:
         swap("a\n", [Swap("a", "b"), Swap("c", "d")])
     assert (none.value.code, none.value.data["chunk"]) == ("no_match", 1)
+
+
+@pytest.mark.parametrize("count", [None, 250])
+@pytest.mark.parametrize("end", ["\n", "\r\n", " "])
+def test_a_swap_of_what_stands_there_very_often_leaves_none_out(count: int | None, end: str) -> None:
+    text = f"{end}a{end}b" * 250
+    placed = swap(text, [Swap("a", "c", count)])
+    assert placed.text == text.replace("a", "c")
+    lines = [2 * at + 1 for at in range(250)] if end != " " else [0] * 250
+    assert [placement.line for placement in placed.placements] == lines
+    with pytest.raises(AgentFault) as wrong:
+        swap("a" * 250, [Swap("aa", "c", count)])
+    assert wrong.value.code == ("ambiguous_match" if count else "overlapping_chunks")
+
+
+def test_a_swap_of_more_places_than_anybody_reviews_is_refused() -> None:
+    text = "a\r\n" * 100_000
+    with pytest.raises(AgentFault) as many:
+        swap(text, [Swap("a", "b", None)])
+    assert (many.value.code, many.value.data["limit"]) == ("too_many_changes", MOST)
+    assert swap(text[: 3 * MOST], [Swap("a", "b", None)]).text == "b\r\n" * MOST
 
 
 def test_swaps_that_touch_the_same_place_are_refused() -> None:

@@ -328,6 +328,7 @@ async def test_a_bad_frame_is_answered_and_so_is_the_next(
     assert (refused["error"]["code"], refused["error"]["data"]["code"], refused["id"]) == (number, code, ident)
     assert refused["error"]["data"]["party"] == "agent"
     assert len(refused["error"]["data"]["message"]) <= 100
+    assert refused["error"]["data"]["remedy"]
     assert (await known.answer())["id"] == "next"
     assert [verb for _, verb, _ in desk.calls] == ["get_contract"]
 

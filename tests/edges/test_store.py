@@ -26,6 +26,7 @@ from remit import home
 from remit.core.chain import GENESIS, Anchor, Broken, Record, Sound, verify
 from remit.core.faults import Json, OurFault, WorldFault
 from remit.edges.store import Held, Lock, Store, journal, table
+from remit.edges.store.lock import _holder
 
 AT = "2026-12-01T10:00:00Z"
 CASES = Path(__file__).parents[1] / "cases"
@@ -387,7 +388,13 @@ def test_an_older_copy_put_back_is_found_by_the_anchor(folder: Path, tmp_path: P
         assert store.damaged == Broken(4, "truncated")
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b'{"seq":"1","hash":""}', b"\xff"])
+# No place, no hash, a truth value for a place.
+NO_ANCHORS = (b'{"seq":-1,"hash":"%064d"}' % 0, b'{"seq":1,"hash":"0"}', b'{"seq":true,"hash":"%064d"}' % 0)
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"{", b"[]", b"null", b'{"seq":"1","hash":""}', b"\xff", b"[" * 9999, *NO_ANCHORS]
+)
 def test_an_anchor_that_cannot_be_read_is_named(folder: Path, text: bytes) -> None:
     records = filled(folder, 2)
     (folder / "anchor.json").write_bytes(text)
@@ -740,6 +747,12 @@ def test_another_process_holds_it_until_it_is_killed(tmp_path: Path) -> None:
     lock = Lock.take(path, "editor")
     assert isinstance(lock, Lock) and lock.holds()
     lock.release()
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b'{"pid": "1", "role": "x"}', b"[" * 9999])
+def test_a_lock_that_says_nothing_has_a_nameless_holder(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "lock").write_bytes(text)
+    assert _holder(tmp_path / "lock") == Held(0, "")
 
 
 def test_an_unlinked_lock_file_does_not_give_two_holders(tmp_path: Path) -> None:

@@ -29,6 +29,12 @@ def test_an_agents_question_is_text() -> None:
     assert "\\!\\[x\\]\\(https" in told and "\\*\\*Remit" in told and "\\<b\\>\\&\\#x202E" in told
 
 
+@pytest.mark.parametrize("uri", ["file://[x", "file://]/w/a", "file:///w/%00", "http://[", "file:///", "", "a"])
+def test_what_is_no_uri_of_a_file_here_names_none(uri: str) -> None:
+    assert Uris(Path("/w")).from_uri(uri) is None
+    assert Uris(Path("/w")).from_uri("file:///w/a%20b") == "a b"
+
+
 def test_a_file_name_is_text() -> None:
     bench = desk({})
     bench.propose({"src/[Accept](command:x)": "a\n"})

@@ -15,7 +15,8 @@ from typing import Any
 
 import rfc8785
 
-from remit.core import chain, envelope, header, paths, place, source
+from remit.core import chain, envelope, paths, place, source
+from remit.core import patch as patches
 from remit.core.chunk import Chunk
 from remit.core.diff import unified
 from remit.core.faults import AgentFault, Fault, UserFault, to_dict
@@ -29,13 +30,22 @@ CASES = Path(__file__).resolve().parents[1] / "cases"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`check` raises anything at all when a promise is broken; `bug` breaks one in this process, for good."""
+    """`check` raises anything at all when a promise is broken; `bug` breaks one in this process, for good.
+
+    Inputs have at most `longest` bytes: enough to break a promise, and no more than can be tried often.
+    """
 
     name: str
     check: Callable[[bytes], None]
     bug: Callable[[], None]
     seeds: tuple[bytes, ...]
     words: tuple[str, ...]
+    raw: tuple[bytes, ...] = ()
+    longest: int = 4096
+
+    def pieces(self) -> list[bytes]:
+        """What is mixed in: the words in UTF-8, and bytes that are no text."""
+        return [*(word.encode("utf-8", "surrogatepass") for word in self.words), *self.raw]
 
 
 def told(fault: Fault, *kinds: type[Fault]) -> None:
@@ -46,7 +56,8 @@ def told(fault: Fault, *kinds: type[Fault]) -> None:
 
 
 def put(place: object, name: str, value: object) -> None:
-    """Another value under this name, for a control run."""
+    """Another value under this name, for a control run. A bug in what is not there any more would be none."""
+    assert hasattr(place, name), name
     setattr(place, name, value)
 
 
@@ -63,10 +74,10 @@ def check_patch(data: bytes) -> None:
     except Fault as fault:
         told(fault, AgentFault)
         return
-    names = [name for file in patch.files for name in (file.path, file.source) if name is not None]
+    names = [name for file in patch.files for name in (file.path, *([file.source] * (file.op == "rename")))]
     assert names and all(names) and len(set(names)) == len(names)
     for file in patch.files:
-        assert (file.op == "rename") == (file.source is not None)
+        assert (file.op in ("rename", "copy")) == bool(file.source)
         assert file.op == "create" or file.content is None
         assert not any("\n" in line for chunk in file.chunks for line in (*chunk.old, *chunk.new))
 
@@ -130,9 +141,9 @@ def check_replace(text: str, chunks: tuple[Chunk, ...]) -> None:
             assert text.replace(search, new, 1) == placed.text
 
 
-def bug_name() -> None:
-    """An escape that git writes is not known."""
-    header._PLAIN.pop(ord("v"))
+def bug_patch() -> None:
+    """One file may stand twice in a patch."""
+    put(patches, "_check_once", lambda files: None)
 
 
 def bug_envelope() -> None:
@@ -319,7 +330,7 @@ def _placing(*pairs: tuple[str, str]) -> tuple[bytes, ...]:
     return tuple(f"{text}\0{patch}".encode() for text, patch in pairs)
 
 
-_PATCH_WORDS = (
+PATCH_WORDS = (
     *("diff --git ", "--- ", "+++ ", "@@ -", " @@", "/dev/null", "\\ No newline at end of file", "rename from "),
     *("rename to ", "new file mode 100644", "deleted file mode 100755", "old mode ", "new mode ", "index ", "a/", "b/"),
     *('"a/', '\\"', "\\303", "\\v", "\\t", "GIT binary patch", "Binary files ", "copy from ", "```", "-- \n2.39.5"),
@@ -364,15 +375,15 @@ _SCHEMA_WORDS = (
     *("1979-05-27T07:32:00Z", "0x", "inf", "../", "/etc", '"["', "../x", "é"),
 )
 
-TARGETS = (
+_ALL = (
     Target(
         "unified",
         check_patch,
-        bug_name,
+        bug_patch,
         (_CHANGE.encode(), _GIT.encode(), _NEW.encode(), _GONE.encode(), *_cases(".diff")),
-        _PATCH_WORDS,
+        PATCH_WORDS,
     ),
-    Target("envelope", check_envelope, bug_envelope, tuple(text.encode() for text in _ENVELOPES), _PATCH_WORDS),
+    Target("envelope", check_envelope, bug_envelope, tuple(text.encode() for text in _ENVELOPES), PATCH_WORDS),
     Target(
         "place",
         check_place,
@@ -385,7 +396,7 @@ TARGETS = (
             (_TEXT, "*** Begin Patch\n" + _UPDATE),
             ("a\rb\r\nc", "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\rb\r\n-c\n+d\n"),
         ),
-        _PATCH_WORDS,
+        PATCH_WORDS,
     ),
     Target("contract", check_contract, bug_contract, (_CONTRACT.encode(), b"{}", b"[]"), JSON_WORDS + _SCHEMA_WORDS),
     Target("policy", check_policy, bug_policy, (_POLICY.encode(), b"a = 1"), JSON_WORDS + _SCHEMA_WORDS),
@@ -395,3 +406,5 @@ TARGETS = (
         "scope", check_scope, bug_scope, (b"src/\n!src/*.key\nsrc/a.py", b"*.md\n./x\ndocs/**\nx/y.md"), _PATH_WORDS
     ),
 )
+
+TARGETS = {target.name: target for target in _ALL}

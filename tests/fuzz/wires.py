@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from lsprotocol import types
+from pydantic import ValidationError
+from pydantic_core import from_json
 from pygls.lsp.server import LanguageServer
 
-from fuzz.targets import JSON_WORDS, Target, put, told
-from remit.core.faults import Fault
+from fuzz.targets import JSON_WORDS, Target, put, text_of, told
+from remit import mediator
+from remit.core import paths
+from remit.core.faults import AgentFault, Fault
+from remit.core.model import Model
+from remit.core.verbs import VERBS, Hello
+from remit.edges.lsp import convert
 from remit.edges.lsp import wire as lsp
-from remit.edges.socket import wire
+from remit.edges.socket import server, wire
 
 LIMIT = 64
 """Bytes of a frame in these runs, so that short inputs reach it."""
@@ -86,12 +95,86 @@ def check_socket(data: bytes) -> None:
 
 
 def bug_socket() -> None:
-    """A truth value passes for a number, and so for an id."""
+    """A list of messages is a message."""
 
-    def careless(message: Mapping[str, Any]) -> Any:
-        return message.get("id") if isinstance(message.get("id"), int | str) else None
+    def careless(frame: bytes) -> Any:
+        try:
+            return parse(frame)
+        except wire.Malformed as fault:
+            if fault.code == "not_a_request":
+                return from_json(frame)
+            raise
 
-    put(wire, "identity", careless)
+    parse = wire.parse
+    put(wire, "parse", careless)
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+
+def check_request(data: bytes) -> None:
+    """A frame is a request of some verb with parameters as its model has them, or is refused under its id."""
+    try:
+        request = server._request(data)
+        model: type[Model] = Hello if request.method == "hello" else VERBS[request.method].params
+    except KeyError:
+        return
+    except Fault as fault:
+        told(fault, wire.Malformed)
+        assert isinstance(fault, wire.Malformed)
+        json.loads(wire.refusal(fault.request, fault))
+        return
+    inside = None
+    if request.method in VERBS:
+        try:
+            inside = mediator._parsed(request.method, request.params)[1]
+        except Fault as fault:
+            told(fault, AgentFault)
+            assert fault.code == "invalid_params"
+    try:
+        params = server._checked(model, request)
+    except Fault as fault:
+        told(fault, wire.Malformed)
+        assert inside is None
+        return
+    assert inside in (None, params) and (inside is not None or model is Hello)
+    again = params.model_dump(mode="json", by_alias=True)
+    assert model.model_validate(again, by_alias=True, by_name=False) == params
+
+
+def bug_request() -> None:
+    """Where a fault stands is put together from names, and nobody thought of places in a list."""
+    checked: Any = server._checked
+
+    def careless(model: Any, request: Any) -> Any:
+        try:
+            return model.model_validate(request.params, by_alias=True, by_name=False)
+        except ValidationError as error:
+            steps: Any = error.errors()[0]["loc"]
+            assert ".".join(steps) is not None
+            return checked(model, request)
+
+    put(server, "_checked", careless)
+
+
+# --- URIs -------------------------------------------------------------------------------------------------------------
+
+ROOT = Path("/nowhere/ü x")
+
+
+def check_uri(data: bytes) -> None:
+    """Any text names a file below the root or nothing; the URI that Remit writes for a file names that file."""
+    text = text_of(data)
+    for uri in (text, ROOT.as_uri() + "/" + text):
+        path = convert.Uris(ROOT).from_uri(uri)
+        if path is not None:
+            assert paths.parse(path) == path
+            assert convert.Uris(ROOT).from_uri(convert.Uris(ROOT).to_uri(path)) == path
+
+
+def bug_uri() -> None:
+    """A per cent sign stays as it is."""
+    put(convert, "quote", lambda text, safe: quote(text, safe=safe + "%"))
 
 
 # --- LSP --------------------------------------------------------------------------------------------------------------
@@ -111,12 +194,12 @@ class Kept:
 
 
 def _server() -> lsp.Protocol:
-    server = LanguageServer("fuzz", "1", protocol_cls=lsp.Protocol)
+    served = LanguageServer("fuzz", "1", protocol_cls=lsp.Protocol)
     for method in (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE, types.TEXT_DOCUMENT_DID_CLOSE):
-        server.feature(method)(lambda params: None)
-    server.feature(types.TEXT_DOCUMENT_HOVER)(lambda params: None)
-    assert isinstance(server.protocol, lsp.Protocol)
-    return server.protocol
+        served.feature(method)(lambda params: None)
+    served.feature(types.TEXT_DOCUMENT_HOVER)(lambda params: None)
+    assert isinstance(served.protocol, lsp.Protocol)
+    return served.protocol
 
 
 _held: list[lsp.Protocol] = []
@@ -222,7 +305,37 @@ _WORDS = (
     *("shutdown", "initialize", "Content-Length: ", "\r\n\r\n", "content-type:", '"id":[]', '"id":{}', '"id":null'),
 )
 
-WIRES = (
+_D = "0" * 64
+
+
+def _asked(verb: str, params: dict[str, Any]) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": verb, "params": params}).encode()
+
+
+_REQUESTS = (
+    _asked("propose_patch", {"patch": "x", "bases": {"a": _D, "b": "absent"}, "note": "n", "key": "k"}),
+    _asked("propose_patch", {"files": [{"path": "a", "content": None}, {"path": "b", "content": "x"}]}),
+    _asked("propose_patch", {"edits": [{"path": "a", "search": "x", "replace": "y", "count": None}]}),
+    _asked("read_file", {"path": "a", "firstLine": 2, "lastLine": 3}),
+    _asked("ask_human", {"question": "q", "options": ["a", "b"], "why": "w", "about": "a"}),
+    _asked("request_amendment", {"writeScope": ["a/"], "allowedTools": ["run_check", "external:x"], "why": "w"}),
+    _asked("wait_for_decision", {"decisionId": "D1", "seconds": 2.5}),
+    _asked("hello", {"token": "t", "role": "agent", "agent": "agent-0001", "name": "n", "version": "1"}),
+)
+_VERB_WORDS = tuple(f'"{name}"' for name in VERBS)
+_FIELD_WORDS = tuple(
+    f'"{field.alias}":' for verb in VERBS.values() for field in verb.params.model_fields.values() if field.alias
+)
+
+_ALL = (
+    Target("request", check_request, bug_request, _REQUESTS, (*JSON_WORDS, *_VERB_WORDS, *_FIELD_WORDS)),
+    Target(
+        "uri",
+        check_uri,
+        bug_uri,
+        (b"file:///nowhere/%C3%BC%20x/a.py", b"a/b.py", b"file://localhost/x", b"untitled:Untitled-1"),
+        ("file://", "%2F", "%2e%2e", "..", "//", "%25", "%", "[", "]", "?", "#", "@", ":", "%00", "\\", "%ff", "./"),
+    ),
     Target(
         "socket",
         check_socket,
@@ -240,3 +353,5 @@ WIRES = (
         _WORDS,
     ),
 )
+
+TARGETS = {target.name: target for target in _ALL}

@@ -130,11 +130,13 @@ def charset_of_buffer(text: str, disk: bytes | None) -> Charset | None:
     if disk is None:
         return UTF8
     decoded = decode(disk)
+    if same_text(text, decoded.text):
+        return decoded.charset
     guessed = decoded.charset.name in GUESSED
     if decoded.charset.bom and text.startswith("\ufeff") and not guessed:
         decoded = Decoded("\ufeff" + decoded.text, Charset(decoded.charset.name))
-    if same_text(text, decoded.text):
-        return decoded.charset
+        if same_text(text, decoded.text):
+            return decoded.charset
     for charset in () if disk.isascii() else LEGACY:
         read = _read(disk, charset)
         if read is not None and same_text(text, read):

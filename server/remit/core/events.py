@@ -288,7 +288,7 @@ def decode(raw: Mapping[str, Any]) -> Event:
     except ValidationError as error:
         raise WorldFault(
             "journal_unreadable",
-            f"The journal holds a record that this version cannot read: {raw.get('type')!r}.",
+            f"The journal holds a record that this version cannot read: {str(raw.get('type'))[:30]!r}."[:100],
             remedy="Use the version that wrote it, or a newer one.",
             detail=str(error.errors(include_url=False)[0]["msg"]),
         ) from error

@@ -5,7 +5,7 @@ Does not live here: which of several places is meant (`seek`), the text that a c
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -262,3 +262,11 @@ def line_at(text: str, at: int) -> int:
     """The 0-based line, as `split_lines` counts, of the character at `at`."""
     before = text[:at]
     return before.count("\n") if "\r" not in before else len(split_lines(before + (text[at : at + 1] or " "))) - 1
+
+
+def lines_at(text: str, places: Sequence[int]) -> list[int]:
+    """`line_at` for places in order, each before the end of the text."""
+    if len(places) < 2:
+        return [line_at(text, at) for at in places]
+    starts = [0, *accumulate(map(len, split_lines(text)))]
+    return [bisect_right(starts, at) - 1 for at in places]

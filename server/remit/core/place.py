@@ -18,7 +18,7 @@ from remit.core.chunk import EVERY, USUAL, Chunk, Rule
 from remit.core.diff import spans
 from remit.core.faults import AgentFault
 from remit.core.indent import Indentation
-from remit.core.lines import MANY, Alike, View, bare_line, line_at
+from remit.core.lines import MANY, Alike, View, bare_line, lines_at
 from remit.core.placed import Placed, Placement, words
 from remit.core.seek import Site, absent, ambiguous, explained, foremost, seek, switched_off
 from remit.core.text import split_lines
@@ -26,6 +26,9 @@ from remit.core.text import split_lines
 __all__ = ["RULES", "Placed", "Placement", "Rule", "Swap", "apart", "ended", "place", "replace", "swap", "words"]
 
 RULES = USUAL
+
+MOST = 10_000
+"""Places of one search text, at most: nobody reviews more."""
 
 
 def place(text: str, chunks: Sequence[Chunk], rules: Sequence[Rule] = RULES) -> Placed:
@@ -93,7 +96,8 @@ class Swap:
 def swap(text: str, swaps: Sequence[Swap], rules: Sequence[Rule] = RULES) -> Placed:
     """Carry out search and replace, all of them made for `text` as it stands; their order does not matter.
 
-    AgentFault: no_match, ambiguous_match, overlapping_chunks, empty_search, indentation_unclear, search_too_long.
+    AgentFault: no_match, ambiguous_match, overlapping_chunks, empty_search, indentation_unclear, search_too_long,
+    too_many_changes.
     """
     if len(swaps) * len(text) > lines.SEARCHED:
         raise lines.too_long()
@@ -133,13 +137,21 @@ def _swapped(
     if not found:
         raise absent(number)
     if one.count is not None and one.count != len(found):
-        raise ambiguous(number, [line_at(text, start) for start, _ in found])
+        raise ambiguous(number, lines_at(text, [start for start, _ in found[:MANY]]))
+    if len(found) > MOST:
+        raise AgentFault(
+            "too_many_changes",
+            f"Chunk {number + 1}: its old text stands in more than {MOST} places.",
+            remedy="Send it in parts.",
+            chunk=number,
+            limit=MOST,
+        )
     edits = [
         _Edit(start, end, number, one.new if literal else _fitted(text, start, end, one.new)) for start, end in found
     ]
     exact = all(edit.text == one.new for edit in edits) and text[slice(*found[0])] == one.search
     rule: Rule = "exact" if exact else "line_ends"
-    return edits, [Placement(number, line_at(text, edit.start), rule, 0) for edit in edits]
+    return edits, [Placement(number, line, rule, 0) for line in lines_at(text, [edit.start for edit in edits])]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -261,17 +273,25 @@ def _written(text: str, edits: Sequence[_Edit]) -> str:
 
 
 def _occurrences(text: str, pattern: str) -> list[tuple[int, int]]:
-    """Where the pattern is found, overlapping places too: they are places that fit."""
+    """Where the pattern is found, overlapping places too: they are places that fit.
+
+    No more than MANY when some overlap, which is never carried out; else no more than MOST and one.
+    """
     found: list[tuple[int, int]] = []
-    search = re.compile(pattern).search
-    while (hit := search(text, found[-1][0] + 1 if found else 0)) and len(found) < MANY:
+    search, most = re.compile(pattern).search, MOST + 1
+    while len(found) < most and (hit := search(text, found[-1][0] + 1 if found else 0)):
+        if found and hit.start() < found[-1][1]:
+            most = MANY
         found.append(hit.span())
-    return found
+    return found[:most]
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 def _fitted(text: str, start: int, end: int, new: str) -> str:
     """`new` with the line ends of its place; lines of the old text that come again keep their own."""
-    near = re.search(r"\r\n|\r|\n", text[start:]) or re.search(r"(\r\n|\r|\n)(?=[^\r\n]*$)", text[:start])
+    near = _LINE_END.search(text, start) or re.search(r"(\r\n|\r|\n)(?=[^\r\n]*$)", text[:start])
     style, lines = (near[0] if near else "\n"), split_lines(new)
     raw = split_lines(text[start:end])
     made = ended(raw, [bare_line(line) for line in raw], [bare_line(line) for line in lines], style, bare_line)

@@ -128,9 +128,9 @@ def steady(pattern: str) -> str:
     """The same expression without the backtracking by which a few stars in a hostile `.gitignore` take minutes.
 
     Between two stars of one component the first place that fits is as good as any later one, so it is never given up;
-    `fnmatch` does the same.
+    `fnmatch` does the same. Stars with nothing between them are one.
     """
-    first, *rest = pattern.split(_STAR)
+    first, *rest = re.sub(f"(?:{re.escape(_STAR)})+", _STAR, pattern).split(_STAR)
     held = [
         f"(?>{_STAR}?{part})" if part and "/" not in part.replace("[^/]", "") else f"{_STAR}{part}"
         for part in rest[:-1]

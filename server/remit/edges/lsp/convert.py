@@ -44,10 +44,10 @@ class Uris:
         """The workspace path of a URI; None for anything that is not a file below the root."""
         if (known := self.names.get(uri)) is not None:
             return known
-        parts = urlsplit(uri)
-        if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
-            return None
         try:
+            parts = urlsplit(uri)
+            if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+                return None
             full = os.fsdecode(unquote(parts.path, errors="surrogateescape"))
             relative = os.path.relpath(full, self.root)
             if relative.startswith(".."):

@@ -62,7 +62,7 @@ class Malformed(AgentFault):
     """A frame that JSON-RPC itself refuses; `rpc` is its code, `request` the id if one could be read."""
 
     def __init__(self, rpc: int, code: str, message: str, *, remedy: str = "", request: Json = None, **data: Json):
-        super().__init__(code, message, remedy=remedy, **data)
+        super().__init__(code, message, remedy=remedy or "Send it anew, as contracts/methods.md says.", **data)
         self.rpc = rpc
         self.request = request
 

@@ -6,6 +6,7 @@ Knows in which order things become durable: contents, then the records that cite
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from remit.edges.store.table import Table
 from remit.home import TEMP, keep, private
 
 ANCHOR_EVERY: Final = 64
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
 _NO_BLOBS: Mapping[str, bytes] = MappingProxyType({})
 
 
@@ -132,11 +134,20 @@ class Store:
 def _read_anchor(path: Path) -> Anchor | Broken | None:
     try:
         data = read(path)
-        raw = None if data is None else json.loads(data)
-    except (OSError, ValueError):
+    except OSError:
+        return Broken(0, "anchor")
+    return None if data is None else _anchor_in(data)
+
+
+def _anchor_in(data: bytes) -> Anchor | Broken:
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError):
         return Broken(0, "anchor")
     match raw:
-        case {"seq": int(seq), "hash": str(digest)}:
+        case {"seq": bool()}:
+            return Broken(0, "anchor")
+        case {"seq": int(seq), "hash": str(digest)} if seq >= 0 and _HASH.fullmatch(digest):
             return Anchor(seq, digest)
         case _:
-            return None if data is None else Broken(0, "anchor")
+            return Broken(0, "anchor")

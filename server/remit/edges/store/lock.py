@@ -90,7 +90,7 @@ def _is_at(fd: int, path: Path) -> bool:
 
 
 def _holder(path: Path) -> Held:
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         match json.loads(path.read_bytes()):
             case {"pid": int(pid), "role": str(role)}:
                 return Held(pid, role)
