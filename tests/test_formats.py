@@ -262,6 +262,11 @@ def test_a_copy_is_a_new_file_and_says_of_what(bench: Bench) -> None:
     assert answer["files"] == [
         {"path": "src/copy", "op": "create", "base": ABSENT, "result": sha(NEW), "copyOf": "src/a"}
     ]
+    assert [(hunk["oldLines"], hunk["newLines"], hunk["placed"]) for hunk in answer["hunks"]] == [(0, 7, "exact")]
+    moved = proposed(
+        bench, f"{COPY.replace('src/copy', 'src/more')}--- a/src/a\n+++ b/src/more\n{HUNK.replace('-1', '-2')}"
+    )
+    assert [hunk["placed"] for hunk in moved["hunks"]] == ["offset(-1)"]
     assert outcome(bench, answer) == {"src/copy": NEW.encode()}
 
 

@@ -55,6 +55,13 @@ def test_a_change_that_can_be_seen_elsewhere_has_the_word_of_the_nearest_chunk()
     assert words(text, Placed(text, ()), [diff.Span(0, (), 0, ("x\n",))]) == ("exact",)
 
 
+def test_a_stretch_that_became_two_hunks_names_both_and_one_between_goes_to_the_nearest() -> None:
+    text = "x\n" * 20
+    placed = Placed("", (), ((0, 20, "exact"), (30, 32, "offset(1)")))
+    changes = [diff.Span(0, ("x\n",), 0, ()), diff.Span(9, ("x\n",) * 5, 8, ())]
+    assert words(text, placed, changes) == ("exact", "exact, offset(1)")
+
+
 @given(st.lists(st.integers(0, 19), unique=True, max_size=8), st.randoms(use_true_random=False))
 def test_no_word_is_lost_and_none_is_made_up(lines: list[int], random: object) -> None:
     chunks = [Chunk((f"{line}",), (f"new {line}",), max(0, line - line % 3)) for line in lines]
