@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from changes import changes
 from depth import depth
 from remit.core import codec, diff
 from remit.core.chunk import Chunk, FilePatch
@@ -56,14 +57,18 @@ BYTES = st.lists(
     max_size=16,
 ).map(b"".join)
 
+CHANGED = changes(TEXTS)
+THREE = changes(LINES, 2)
+
 thorough = settings(
     max_examples=depth(150, 20_000), deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 
 
 @thorough
-@given(TEXTS, TEXTS)
-def test_a_diff_carried_out_is_the_new_text(old: str, new: str) -> None:
+@given(CHANGED)
+def test_a_diff_carried_out_is_the_new_text(texts: tuple[str, str]) -> None:
+    old, new = texts
     assert diff.apply(old, diff.between(old, new)) == new
 
 
@@ -77,8 +82,9 @@ def test_a_diff_of_bytes_carried_out_is_the_new_bytes(old: bytes, new: bytes) ->
 
 
 @thorough
-@given(TEXTS, TEXTS, st.integers(0, 3))
-def test_a_printed_diff_read_and_placed_is_the_new_text(old: str, new: str, context: int) -> None:
+@given(CHANGED, st.integers(0, 3))
+def test_a_printed_diff_read_and_placed_is_the_new_text(texts: tuple[str, str], context: int) -> None:
+    old, new = texts
     printed = diff.unified(old, new, "a/f", "b/f", context)
     assert bool(printed) == (old != new)
     if printed:
@@ -92,11 +98,11 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0/
 
 
 @thorough
-@given(st.lists(st.tuples(NAMES, LF, LF), max_size=3, unique_by=lambda file: file[0]), st.integers(0, 3))
-def test_what_is_read_from_a_printed_diff_is_what_was_printed(files: list[tuple[str, str, str]], context: int) -> None:
+@given(st.dictionaries(NAMES, changes(LF), max_size=3), st.integers(0, 3))
+def test_what_is_read_from_a_printed_diff_is_what_was_printed(files: dict[str, tuple[str, str]], context: int) -> None:
     """parse∘print: the files by name, and in each the hunks line by line with their places and final newlines."""
-    changed = [(name, old, new) for name, old, new in files if old != new]
-    assume(changed and len({name for name, _, _ in changed}) == len(changed))
+    changed = [(name, old, new) for name, (old, new) in files.items() if old != new]
+    assume(changed)
     printed = "".join(diff.unified(old, new, f"a/{name}", f"b/{name}", context) for name, old, new in changed)
     found = parse(printed)
     assert [file.path for file in found.files] == [name for name, _, _ in changed] and not found.notes
@@ -181,9 +187,10 @@ def test_what_is_read_from_a_printed_block_is_what_was_printed(files: list[tuple
 
 
 @thorough
-@given(TEXTS, TEXTS)
-def test_search_and_replace_carried_out_is_the_new_text(old: str, new: str) -> None:
+@given(CHANGED)
+def test_search_and_replace_carried_out_is_the_new_text(texts: tuple[str, str]) -> None:
     """A change said by the text that is there, with as much around it as makes its place the only one."""
+    old, new = texts
     (start, end), (_, upto) = _core(old, new)
     while start > 0 and (start == end or len(re.findall(f"(?={re.escape(old[start:end])})", old)) > 1):
         start, end, upto = start - 1, min(end + 1, len(old)), min(upto + 1, len(new))
@@ -200,10 +207,11 @@ def _core(old: str, new: str) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 @thorough
-@given(TEXTS, TEXTS, TEXTS, st.integers(0, 3))
+@given(changes(TEXTS, 2), st.integers(0, 3))
 def test_a_patch_for_another_text_is_refused_or_changes_its_own_lines_only(
-    old: str, new: str, other: str, context: int
+    texts: tuple[str, str, str], context: int
 ) -> None:
+    old, new, other = texts
     printed = diff.unified(old, new, "a/f", "b/f", context)
     if not printed:
         return
@@ -233,8 +241,9 @@ def _sha(text: str) -> str:
 
 
 @thorough
-@given(TEXTS, TEXTS, st.data())
-def test_hunks_taken_in_any_order_and_parts_make_the_whole(old: str, new: str, data: st.DataObject) -> None:
+@given(CHANGED, st.data())
+def test_hunks_taken_in_any_order_and_parts_make_the_whole(texts: tuple[str, str], data: st.DataObject) -> None:
+    old, new = texts
     rest, text = _change(old, new), old
     order = data.draw(st.permutations([hunk.id for hunk in rest.hunks]))
     while order:
@@ -247,10 +256,11 @@ def test_hunks_taken_in_any_order_and_parts_make_the_whole(old: str, new: str, d
 
 
 @thorough
-@given(LINES, LINES, LINES)
-def test_a_merge_neither_invents_nor_drops_a_line(base: str, ours: str, theirs: str) -> None:
+@given(THREE)
+def test_a_merge_neither_invents_nor_drops_a_line(texts: tuple[str, str, str]) -> None:
     """Of each line there are as many as the base has, with what the sides put in and without what they took away: at
     most all that both put in, at least what one did."""
+    base, ours, theirs = texts
     merged = merge(base, ours, theirs)
     assert merge(base, theirs, ours) == merged or not isinstance(merged, Merged)
     if not isinstance(merged, Merged):
@@ -270,10 +280,11 @@ def _moves(old: str, new: str) -> tuple[Counter[str], Counter[str]]:
 
 
 @thorough
-@given(LINES, LINES, LINES)
-def test_a_merge_has_each_change_of_both_sides_at_its_place(base: str, ours: str, theirs: str) -> None:
+@given(THREE)
+def test_a_merge_has_each_change_of_both_sides_at_its_place(texts: tuple[str, str, str]) -> None:
     """The order too: where no change touches one of the other side it is done, and is the text with both sets of
     changes put in one after the other from the end."""
+    base, ours, theirs = texts
     one, two = set(_placed(base, ours)), set(_placed(base, theirs))
     both = sorted(one | two)
     merged = merge(base, ours, theirs)
@@ -291,9 +302,10 @@ def _placed(old: str, new: str) -> list[tuple[int, int, tuple[str, ...]]]:
 
 
 @thorough
-@given(LINES, LINES, st.data())
-def test_a_foreign_edit_survives_the_taking_back(old: str, new: str, data: st.DataObject) -> None:
+@given(changes(LINES), st.data())
+def test_a_foreign_edit_survives_the_taking_back(texts: tuple[str, str], data: st.DataObject) -> None:
     """Undo is the merge of the present with the old text over the applied one: the foreign lines stay, ours go."""
+    old, new = texts
     extra = "foreign\n"
     lines = split_lines(new)
     at = data.draw(st.integers(0, len(lines)))
