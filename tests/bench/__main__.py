@@ -10,11 +10,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from bench import diffs, patches, served, texts
-from bench.ratio import Row, as_json, table
+from bench.ratio import Row, as_json, counting_work, table
 from bench.texts import Scale
 
 PARTS: dict[str, tuple[tuple[str, ...], Callable[[Scale], Iterator[Row]]]] = {
@@ -54,9 +55,13 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], metavar="T12", help="only this target; may come again")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the rows there as well")
     parser.add_argument("--rounds", type=int, default=9, help="times each case is measured")
+    parser.add_argument("--work", action="store_true", help="in process only, by time at work: on a machine others use")
     parser.add_argument("--tiny", action="store_true", help="only to see that everything runs")
     asked = parser.parse_args(words)
-    rows = run(replace(TINY if asked.tiny else Scale(), rounds=asked.rounds), asked.only, sys.stderr.write)
+    scale = replace(TINY if asked.tiny else Scale(), rounds=asked.rounds)
+    parts = [name for name in PARTS if not (asked.work and "server" in name)]
+    with counting_work() if asked.work else nullcontext():
+        rows = run(scale, asked.only, sys.stderr.write, parts)
     if asked.json:
         asked.json.write_text(as_json(rows))
     sys.stdout.write(table(rows))

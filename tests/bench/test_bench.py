@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import threading
 
 import pytest
 
 from bench.__main__ import PARTS, TINY, main, run
-from bench.ratio import Row, as_json, busy, exponent, measure, repeated, table
+from bench.ratio import Row, as_json, busy, counting_work, exponent, measure, repeated, table
 
 
 def ticking(seconds: float) -> float:
@@ -34,6 +37,15 @@ def test_time_at_work_is_told_by_the_case() -> None:
     calls: list[int] = []
     said = busy(lambda: calls.append(1))()
     assert isinstance(said, float) and said >= 0 and calls == [1]
+
+
+def test_work_of_this_process_and_its_children_is_counted() -> None:
+    def child() -> None:
+        subprocess.run([sys.executable, "-c", "sum(range(3_000_000))"], check=True)
+
+    with counting_work():
+        times = measure({"own": lambda: sum(range(300_000)), "child": child, "idle": threading.Event().is_set}, 3)
+    assert times["own"] > 0.0005 and times["child"] > 0.01 > times["idle"]
 
 
 def test_the_median_is_taken_and_every_round_has_every_case() -> None:

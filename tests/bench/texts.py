@@ -13,7 +13,7 @@ from pathlib import Path
 from lsprotocol import types
 from pygls.workspace import TextDocument
 
-from bench.ratio import Case, Row, measure, repeated
+from bench.ratio import Case, Row, measure, now, repeated
 from remit.core.mirror import Mirror
 from remit.core.text import Edit, Position, Range, Text
 
@@ -134,8 +134,6 @@ def _hashed(data: bytes) -> Callable[[], float]:
 
 def timed(case: Case) -> float:
     """The seconds of one call."""
-    import time
-
-    start = time.perf_counter()
+    start = now()
     case()
-    return time.perf_counter() - start
+    return now() - start
