@@ -7,7 +7,7 @@ process. What a test needs of a story is made by `Bench`: files, an active contr
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -90,12 +90,13 @@ class MemoryFiles:
 class MemoryDisk(MemoryFiles):
     """`Files` and `Writer`. `failing`: a step (`stage`, `revert`, …) or `commit <path>` to what it raises once.
 
-    What is no `Fault` is a crash: nothing is taken back.
+    What is no `Fault` is a crash: nothing is taken back. `left`: temporary files that a crash left behind.
     """
 
     failing: dict[str, BaseException] = field(default_factory=dict)
     actions: list[str] = field(default_factory=list)
     swept: list[frozenset[str]] = field(default_factory=list)
+    left: dict[str, bytes] = field(default_factory=dict)
 
     def stage(self, action: str, changes: Sequence[Any]) -> MemoryStaged:
         self.trip("stage")
@@ -106,9 +107,9 @@ class MemoryDisk(MemoryFiles):
         self.actions.append(action)
         return MemoryStaged(self, tuple(changes))
 
-    def sweep(self, keep: Collection[str]) -> list[str]:
+    def sweep(self, keep: Collection[str], known: Callable[[str], bool]) -> tuple[list[str], list[str]]:
         self.swept.append(frozenset(keep))
-        return []
+        return [], [path for path, data in self.left.items() if not known(sha(data))]
 
     def digest(self, path: str) -> str | None:
         return sha(self.files[path]) if path in self.files else None
@@ -135,6 +136,7 @@ class MemoryStaged:
     changes: tuple[DiskChange, ...]
     state: str = "staged"
     images: dict[str, bytes | None] = field(default_factory=dict)
+    exchange: bool = True
 
     def commit(self) -> None:
         self._turn("staged", "committed")

@@ -83,8 +83,10 @@ def files_done(turn: Turn, outcome: FilesDone) -> None:
     if step == ("stage", "done"):
         _edit_buffers(turn, outcome.action, flight)
     elif step == ("commit", "done"):
-        ending.end(turn, outcome.action, "succeeded")
         turn.act(SettleFiles(outcome.action, "finish"))
+    elif outcome.step == "finish":
+        # Whatever was said of it: every file is in place, and what was saved meanwhile is in a copy.
+        ending.end(turn, outcome.action, "succeeded", outcome.reason)
     elif outcome.result == "unknown":
         ending.lose(turn, outcome.action, outcome.reason)
     elif outcome.step == "stage":

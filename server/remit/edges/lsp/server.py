@@ -108,7 +108,7 @@ class Door:
         if options.get("prompts", True) is not False:
             self.prompts = Prompts(self.server, session, self.keep, self.say, self.moved)
         session.edit, session.run = self.edit, lambda effect: self.opener.run(effect, session)
-        session.wake = self.wake
+        session.wake, session.notify = self.wake, partial(self.say, types.MessageType.Warning)
         session.subscribe(self.moved)
         info = params.client_info
         name, version = (info.name, info.version or "") if info else ("unknown editor", "")
