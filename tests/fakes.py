@@ -422,11 +422,12 @@ class Bench:
         """Take every edit that waits, and answer it."""
         while self.edits:
             effect = self.edits.pop(0)
-            self.session.happened(Edited(effect.action, self.take(effect)))
+            self.session.happened(Edited(effect.action, self.take(effect), undo=effect.undo))
 
     def answer(self, applied: bool | None, reason: str = "") -> None:
         """Answer the first edit that waits, whatever was done about it."""
-        self.session.happened(Edited(self.edits.pop(0).action, applied, reason))
+        effect = self.edits.pop(0)
+        self.session.happened(Edited(effect.action, applied, reason, effect.undo))
 
     def wait(self, seconds: float) -> None:
         """Let time pass, with every wake that falls due on the way."""

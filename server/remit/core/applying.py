@@ -6,19 +6,23 @@ only compared with what the buffer holds. What to do after a crash is `core/reco
 
 from __future__ import annotations
 
-from remit.core import asking, ending
+from collections.abc import Iterable, Mapping
+
+from remit.core import asking, editing, ending
 from remit.core import events as e
-from remit.core.effects import BufferEdit, DiskChange, EditBuffers, Edited, FilesDone, SettleFiles, StageFiles, Wake
+from remit.core.editing import Flight
+from remit.core.effects import DiskChange, EditBuffers, Edited, FilesDone, SettleFiles, StageFiles, Wake
 from remit.core.faults import UserFault
-from remit.core.mirror import Buffer
 from remit.core.model import ABSENT, fingerprint
 from remit.core.proposal import FileChange, Proposal
-from remit.core.text import Edit, Position, Range
-from remit.core.turn import Inflight, Turn
+from remit.core.turn import Turn
 
 ANSWER, CONFIRM, QUIET = 30.0, 5.0, 1.0
 """Seconds: until the client must have answered; then until its buffer must show it; and of no typing beforehand, for a
 client that does not compare versions."""
+
+TRIES = 3
+"""How often an edit is taken back anew, when something was typed while that was on its way."""
 
 
 def demand_able(turn: Turn, proposal: Proposal) -> None:
@@ -56,7 +60,7 @@ def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
         )
     )
     ending.move(turn, name, "authorized")
-    flight = Inflight(proposal, "waiting", any(t.via == "disk" for t in targets), turn.clock + ANSWER)
+    flight = Flight(proposal, "waiting", any(t.via == "disk" for t in targets), turn.clock + ANSWER)
     flight.guard = "versions" if turn.memory.compares_versions else "verify-after"
     turn.memory.inflight[name] = flight
     _start(turn, name, flight)
@@ -65,10 +69,12 @@ def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
 
 def edited(turn: Turn, outcome: Edited) -> None:
     """The client answered an edit; what its buffer shows decides."""
-    flight = turn.memory.inflight.get(outcome.action)
-    if flight is None or flight.phase not in ("buffers", "undo"):
+    flight = _flight(turn, outcome.action)
+    # An answer to the edit, if it comes when that is being taken back already, says nothing of the taking back.
+    if flight is None or flight.phase != ("undo" if outcome.undo else "buffers"):
         return
-    flight.answered, flight.said = bool(outcome.applied), outcome.reason
+    flight.answered = bool(outcome.applied)
+    flight.said = flight.said if outcome.undo else outcome.reason
     flight.deadline = turn.clock + CONFIRM
     turn.act(Wake(CONFIRM))
     look_again(turn, outcome.action)
@@ -76,7 +82,7 @@ def edited(turn: Turn, outcome: Edited) -> None:
 
 def files_done(turn: Turn, outcome: FilesDone) -> None:
     """A step with closed files ended."""
-    flight = turn.memory.inflight.get(outcome.action)
+    flight = _flight(turn, outcome.action)
     if flight is None:
         return
     step = (outcome.step, outcome.result)
@@ -98,39 +104,38 @@ def files_done(turn: Turn, outcome: FilesDone) -> None:
 def woken(turn: Turn) -> None:
     """Time has passed: whatever waited for quiet or for a sign is looked at again."""
     for name, flight in list(turn.memory.inflight.items()):
+        assert isinstance(flight, Flight)
         if flight.phase == "waiting":
             _start(turn, name, flight)
+        elif flight.phase == "undo" and not flight.wanted:
+            _take_back(turn, name, flight)
         else:
             look_again(turn, name)
 
 
 def look_again(turn: Turn, name: str) -> None:
     """Compare what the buffers hold with what was promised; settle if that says enough."""
-    flight = turn.memory.inflight.get(name)
+    flight = _flight(turn, name)
     if flight is not None and flight.phase in ("stage", "commit"):
         # These end within the turn that begins them: the journal refused to take down how.
         turn.memory.inflight.pop(name)
         ending.move(turn, name, "outcome_unknown", "the outcome could not be recorded")
-        return
-    if flight is None or flight.phase not in ("buffers", "undo"):
-        return
-    targets = [target for target in turn.state.actions[name].plan.targets if target.via == "buffer"]
-    found = turn.found(target.path for target in targets)
-    wanted = {target.path: target.after if flight.phase == "buffers" else target.before for target in targets}
-    before = {target.path: target.before for target in targets}
-    if found == wanted:
-        _buffers_done(turn, name, flight)
-    elif flight.phase == "buffers" and flight.answered is False and found == before:
-        if flight.disk:
-            turn.act(SettleFiles(name, "abort"))
-        ending.end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
-    elif flight.answered is False or turn.clock >= flight.deadline:
-        if flight.disk and flight.phase == "buffers":
-            turn.act(SettleFiles(name, "abort"))
-        ending.lose(turn, name, _doubt(flight))
+    elif flight is not None and flight.phase == "undo" and flight.wanted:
+        _taken_back(turn, name, flight)
+    elif flight is not None and flight.phase == "buffers":
+        found = turn.found(_buffers(turn, name))
+        if found == {target.path: target.after for target in _plan(turn, name) if target.via == "buffer"}:
+            _buffers_done(turn, name, flight)
+        elif flight.answered is False or turn.clock >= flight.deadline:
+            _buffers_failed(turn, name, flight, found)
 
 
 # --- the steps --------------------------------------------------------------------------------------------------------
+
+
+def _flight(turn: Turn, name: str) -> Flight | None:
+    found = turn.memory.inflight.get(name)
+    return found if isinstance(found, Flight) else None
 
 
 def _targets(turn: Turn, file: FileChange) -> list[e.Target]:
@@ -143,9 +148,8 @@ def _targets(turn: Turn, file: FileChange) -> list[e.Target]:
     return [e.Target(path=file.path, via="buffer" if via == "buffer" else "disk", before=file.base, after=file.result)]
 
 
-def _start(turn: Turn, name: str, flight: Inflight) -> None:
-    buffers = [turn.memory.mirror.buffers.get(target.path) for target in _plan(turn, name) if target.via == "buffer"]
-    if flight.guard == "verify-after" and any(b and turn.clock - b.changed_at < QUIET for b in buffers):
+def _start(turn: Turn, name: str, flight: Flight) -> None:
+    if not _quiet(turn, flight, _buffers(turn, name)):
         turn.act(Wake(QUIET))
         return
     if reason := _displaced(turn, name) or _changed(turn, name):
@@ -197,42 +201,23 @@ def _disk_changes(turn: Turn, proposal: Proposal, name: str) -> tuple[DiskChange
     return tuple(changes)
 
 
-def _edit_buffers(turn: Turn, name: str, flight: Inflight) -> None:
-    paths = [target.path for target in _plan(turn, name) if target.via == "buffer"]
+def _edit_buffers(turn: Turn, name: str, flight: Flight) -> None:
+    paths = _buffers(turn, name)
     if not paths:
         flight.phase = "commit"
         turn.act(SettleFiles(name, "commit"))
         return
     flight.phase, flight.answered = "buffers", None
-    edits = tuple(_buffer_edit(turn, file, undo=False) for file in flight.proposal.files if file.path in paths)
-    turn.act(EditBuffers(name, f"Remit: {flight.proposal.id}", edits))
+    turn.act(EditBuffers(name, f"Remit: {flight.proposal.id}", editing.edits(turn, flight.proposal, paths)))
     turn.act(Wake(ANSWER))
 
 
-def _buffer_edit(turn: Turn, file: FileChange, *, undo: bool) -> BufferEdit:
-    buffer = turn.memory.mirror.buffers[file.path]
-    edits = []
-    for hunk in file.hunks:
-        start, old, new = hunk.old_start, hunk.old, hunk.new
-        if undo:
-            start, old, new = hunk.new_start, hunk.new, hunk.old
-        edits.append(Edit("".join(new), _lines(turn, buffer, start, start + len(old))))
-    return BufferEdit(file.path, buffer.version, tuple(edits))
+def _buffers(turn: Turn, name: str) -> list[str]:
+    return [target.path for target in _plan(turn, name) if target.via == "buffer"]
 
 
-def _lines(turn: Turn, buffer: Buffer, start: int, end: int) -> Range:
-    last = buffer.text.end(turn.memory.mirror.encoding)
-
-    def point(line: int) -> Position:
-        return Position(line, 0) if line < buffer.text.line_count else last
-
-    return Range(point(start), point(end))
-
-
-def _buffers_done(turn: Turn, name: str, flight: Inflight) -> None:
-    if flight.phase == "undo":
-        ending.end(turn, name, "failed_without_effect", flight.said)
-    elif flight.disk and (reason := _displaced(turn, name)):
+def _buffers_done(turn: Turn, name: str, flight: Flight) -> None:
+    if flight.disk and (reason := _displaced(turn, name)):
         turn.act(SettleFiles(name, "abort"))
         _undo_buffers(turn, name, flight, reason)
     elif flight.disk:
@@ -242,27 +227,56 @@ def _buffers_done(turn: Turn, name: str, flight: Inflight) -> None:
         ending.end(turn, name, "succeeded")
 
 
-def _undo_buffers(turn: Turn, name: str, flight: Inflight, reason: str) -> None:
-    """Closed files could not be put in place, and are as before: take the edits back if they are there as made."""
-    targets = [target for target in _plan(turn, name) if target.via == "buffer"]
-    if not targets:
+def _buffers_failed(turn: Turn, name: str, flight: Flight, found: Mapping[str, str]) -> None:
+    """The client has answered, or its time is over, and the buffers do not hold what was promised."""
+    if flight.disk:
+        turn.act(SettleFiles(name, "abort"))
+    before = {target.path: target.before for target in _plan(turn, name) if target.via == "buffer"}
+    if flight.answered is False and found == before:
+        ending.end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
+    else:
+        ending.lose(turn, name, editing.doubt(turn, flight, _buffers(turn, name)))
+
+
+def _undo_buffers(turn: Turn, name: str, flight: Flight, reason: str) -> None:
+    """All files must be as before: take the agent's hunks out of the buffers again, and leave what was typed since."""
+    if not _buffers(turn, name):
         ending.end(turn, name, "failed_without_effect", reason)
         return
-    buffers = turn.memory.mirror.buffers
-    found = turn.found(target.path for target in targets)
-    if any(target.path not in buffers or found.get(target.path) != target.after for target in targets):
-        ending.lose(turn, name, f"{reason}; the open files were edited meanwhile")
-        return
-    flight.phase, flight.answered, flight.said = "undo", None, reason
+    flight.phase, flight.said, flight.wanted, flight.tries = "undo", reason, {}, 0
     flight.deadline = turn.clock + ANSWER
-    paths = {target.path for target in targets}
-    edits = tuple(_buffer_edit(turn, file, undo=True) for file in flight.proposal.files if file.path in paths)
-    turn.act(EditBuffers(name, f"Remit: take back {flight.proposal.id}", edits, undo=True))
-    turn.act(Wake(ANSWER))
+    _take_back(turn, name, flight)
 
 
-def _doubt(flight: Inflight) -> str:
-    if flight.answered is None:
-        return "the editor did not answer"
-    said = "applied" if flight.answered else f"not applied ({flight.said or 'no reason given'})"
-    return f"the editor said {said}, but its text is not what that would mean"
+def _take_back(turn: Turn, name: str, flight: Flight) -> None:
+    paths = _buffers(turn, name)
+    if not _quiet(turn, flight, paths):
+        turn.act(Wake(QUIET))
+        return
+    back = editing.reversal(turn, flight.proposal, paths)
+    if isinstance(back, str):
+        ending.lose(turn, name, f"{flight.said}; {back}")
+    elif not back.edits:
+        ending.end(turn, name, "failed_without_effect", flight.said)
+    else:
+        flight.wanted, flight.seen, flight.answered = back.wanted, turn.found(paths), None
+        flight.tries, flight.deadline = flight.tries + 1, turn.clock + ANSWER
+        turn.act(EditBuffers(name, f"Remit: take back {flight.proposal.id}", back.edits, undo=True))
+        turn.act(Wake(ANSWER))
+
+
+def _taken_back(turn: Turn, name: str, flight: Flight) -> None:
+    """Look whether the buffers are as they shall be again; what was typed while the edit was on its way is new."""
+    found = turn.found(_buffers(turn, name))
+    if found == flight.wanted:
+        ending.end(turn, name, "failed_without_effect", flight.said)
+    elif flight.answered is False and found != flight.seen and flight.tries < TRIES:
+        _take_back(turn, name, flight)
+    elif flight.answered is False or turn.clock >= flight.deadline:
+        ending.lose(turn, name, f"{flight.said}; the editor's part could not be taken back")
+
+
+def _quiet(turn: Turn, flight: Flight, paths: Iterable[str]) -> bool:
+    """Whether an edit may be sent: a client that does not compare versions could put it beside what is being typed."""
+    buffers = [turn.memory.mirror.buffers.get(path) for path in paths]
+    return flight.guard != "verify-after" or all(b is None or turn.clock - b.changed_at >= QUIET for b in buffers)

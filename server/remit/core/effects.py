@@ -96,11 +96,15 @@ Effect = Union[EditBuffers, StageFiles, SettleFiles, RestoreFiles, RunCheck, Wak
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The client's answer to `workspace/applyEdit`; it is never believed, only compared with what the buffer holds."""
+    """The client's answer to `workspace/applyEdit`; it is never believed, only compared with what the buffer holds.
+
+    `undo`: to the one that took something back.
+    """
 
     action: str
     applied: bool | None
     reason: str = ""
+    undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)

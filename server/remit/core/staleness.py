@@ -30,7 +30,8 @@ def base_text(turn: Turn, binding: str, charset: Charset) -> str | None:
     """The text a change was made from, if its content was ever kept here."""
     if binding == ABSENT:
         return ""
-    data = turn.content(binding) or turn.blobs.get(binding)
+    data = turn.content(binding)
+    data = turn.blobs.get(binding) if data is None else data
     try:
         return None if data is None else codec.decode_as(data, charset)
     except Fault:

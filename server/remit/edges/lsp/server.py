@@ -265,9 +265,9 @@ class Door:
         edit = convert.to_workspace_edit(effect, view.uris, versioned=self.versioned)
         try:
             answer = await self.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, effect.label))
-            outcome = Edited(effect.action, answer.applied, answer.failure_reason or "")
+            outcome = Edited(effect.action, answer.applied, answer.failure_reason or "", effect.undo)
         except JsonRpcException as error:
-            outcome = Edited(effect.action, False, f"the editor answered with an error: {error}"[:200])
+            outcome = Edited(effect.action, False, f"the editor answered with an error: {error}"[:200], effect.undo)
         self.guarded(session.happened, outcome)
 
     # --- requests -----------------------------------------------------------------------------------------------------
