@@ -14,7 +14,7 @@ from typing import Any
 
 from remit.core import events, findings, paths
 from remit.core.chain import GENESIS, Record, seal
-from remit.core.effects import CheckDone, DiskChange, EditBuffers, Edited, RunCheck
+from remit.core.effects import CheckDone, DiskChange, EditBuffers, Edited, Operated, OperateFile, RunCheck
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault
 from remit.core.finding import Doable
 from remit.core.overview import overview
@@ -291,6 +291,7 @@ class Bench:
     generation: int = 1
     documents: dict[str, Document] = field(default_factory=dict)
     edits: list[EditBuffers] = field(default_factory=list)
+    operations: list[OperateFile] = field(default_factory=list)
     runs: list[RunCheck] = field(default_factory=list)
     wakes: list[float] = field(default_factory=list)
     connection: str = ""
@@ -300,6 +301,7 @@ class Bench:
         mediator = Mediator(self.disk, self.journal.blob, self.clock, CountingTokens(f"s{self.generation}-"))
         self.session = Session(mediator, self.journal, self.disk, "/w", "0.0.0", 4711)
         self.session.edit, self.session.run = self.edits.append, self.runs.append
+        self.session.operate = self.operations.append
         self.session.wake = lambda seconds: self.wakes.append(self.clock.seconds + seconds)
         client = "Test Editor" if self.mode == "editor" else "no editor"
         self.session.attach(self.mode, client, "1.0", "utf-16", self.abilities, ("fakes",))
@@ -423,6 +425,22 @@ class Bench:
         while self.edits:
             effect = self.edits.pop(0)
             self.session.happened(Edited(effect.action, self.take(effect), undo=effect.undo))
+
+    def operate(self, applied: bool | None = True, reason: str = "") -> OperateFile:
+        """Do the first file operation that waits, as an editor that closes what it deletes and reopens what it
+        renames, and answer it; with `applied` False only answer."""
+        effect = self.operations.pop(0)
+        if applied:
+            data, document = self.disk.files.pop(effect.path), self.documents.pop(effect.path, None)
+            if document is not None:
+                self.session.closed(effect.path)
+            if effect.to is not None:
+                assert effect.to not in self.disk.files, "an operation never overwrites"
+                self.disk.files[effect.to] = data
+                if document is not None:
+                    self.open(effect.to, str(document.text))
+        self.session.happened(Operated(effect.action, applied, reason, effect.undo))
+        return effect
 
     def answer(self, applied: bool | None, reason: str = "") -> None:
         """Answer the first edit that waits, whatever was done about it."""

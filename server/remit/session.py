@@ -16,6 +16,7 @@ from remit.core.effects import (
     EditBuffers,
     Effect,
     FilesDone,
+    OperateFile,
     Outcome,
     RestoreFiles,
     RunCheck,
@@ -50,6 +51,7 @@ class Session:
     version: str
     process: int
     edit: Callable[[EditBuffers], None] | None = None
+    operate: Callable[[OperateFile], None] | None = None
     run: Callable[[RunCheck], None] | None = None
     wake: Callable[[float], None] | None = None
     notify: Callable[[str], None] | None = None
@@ -107,6 +109,8 @@ class Session:
         match effect:
             case EditBuffers():
                 _ready(self.edit)(effect)
+            case OperateFile():
+                _ready(self.operate)(effect)
             case RunCheck():
                 _ready(self.run)(effect)
             case Wake(seconds):
@@ -137,7 +141,7 @@ class Session:
             result = "unknown" if fault.code == "outcome_unknown" else "failed"
             done = FilesDone(effect.action, effect.how, result, fault.code, self._told(fault))  # type: ignore[arg-type]
         self.mediator.sight.nudge()
-        if effect.how in ("finish", "abort") or done.result == "failed":
+        if effect.how in ("finish", "abort", "revert") or done.result == "failed":
             self.staged.pop(effect.action, None)
         self.happened(done)
 
@@ -202,6 +206,8 @@ class Session:
                 "process": self.process,
                 "version": self.version,
                 "guards": guards,
+                "operations": abilities.operations,
+                "failure_handling": abilities.failure_handling,
             }
         )
         with self._turn() as turn:

@@ -6,18 +6,28 @@ only compared with what the buffer holds. What to do after a crash is `core/reco
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from remit.core import asking, editing, ending
+from remit.core import editing, ending, moving, plan
 from remit.core import events as e
 from remit.core.editing import Flight
-from remit.core.effects import DiskChange, EditBuffers, Edited, FilesDone, SettleFiles, StageFiles, Wake
+from remit.core.effects import (
+    DiskChange,
+    EditBuffers,
+    Edited,
+    FilesDone,
+    Operated,
+    RestoreFiles,
+    SettleFiles,
+    StageFiles,
+    Wake,
+)
 from remit.core.faults import UserFault
-from remit.core.model import ABSENT, fingerprint
-from remit.core.proposal import FileChange, Proposal
+from remit.core.model import fingerprint
+from remit.core.proposal import Proposal
 from remit.core.turn import Turn
 
-ANSWER, CONFIRM, QUIET = 30.0, 5.0, 1.0
+ANSWER, CONFIRM, QUIET = editing.ANSWER, editing.CONFIRM, editing.QUIET
 """Seconds: until the client must have answered; then until its buffer must show it; and of no typing beforehand, for a
 client that does not compare versions."""
 
@@ -33,7 +43,7 @@ def demand_able(turn: Turn, proposal: Proposal) -> None:
         for path in file.touches():
             if path not in turn.memory.mirror.buffers:
                 continue
-            if file.op in ("delete", "rename") or file.executable is not None:
+            if file.executable is not None:
                 raise UserFault("target_open", f"{path} is open in the editor.", remedy="Close it first.", path=path)
             if not turn.memory.can_edit:
                 raise UserFault(
@@ -42,11 +52,12 @@ def demand_able(turn: Turn, proposal: Proposal) -> None:
                     remedy="Close the file, and accept again.",
                     path=path,
                 )
+    moving.demand(turn, proposal)
 
 
 def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
     """Write the intent and start; the action's id."""
-    targets = tuple(target for file in proposal.files for target in _targets(turn, file))
+    targets = tuple(target for file in proposal.files for target in plan.targets(turn, file))
     name = turn.state.next_id("A")
     turn.emit(
         e.ActionPlanned(
@@ -71,8 +82,19 @@ def edited(turn: Turn, outcome: Edited) -> None:
     """The client answered an edit; what its buffer shows decides."""
     flight = _flight(turn, outcome.action)
     # An answer to the edit, if it comes when that is being taken back already, says nothing of the taking back.
-    if flight is None or flight.phase != ("undo" if outcome.undo else "buffers"):
+    if flight is None or flight.phase != ("undo" if outcome.undo else "buffers") or flight.moving not in ("", "edit"):
         return
+    _answered(turn, flight, outcome)
+
+
+def operated(turn: Turn, outcome: Operated) -> None:
+    """The client answered a file operation; what is on disk and open decides."""
+    flight = _flight(turn, outcome.action)
+    if flight is not None and flight.moving == ("back" if outcome.undo else "out"):
+        _answered(turn, flight, outcome)
+
+
+def _answered(turn: Turn, flight: Flight, outcome: Edited | Operated) -> None:
     flight.answered = bool(outcome.applied)
     flight.said = flight.said if outcome.undo else outcome.reason
     flight.deadline = turn.clock + CONFIRM
@@ -89,7 +111,9 @@ def files_done(turn: Turn, outcome: FilesDone) -> None:
     if step == ("stage", "done"):
         _edit_buffers(turn, outcome.action, flight)
     elif step == ("commit", "done"):
-        turn.act(SettleFiles(outcome.action, "finish"))
+        _operate(turn, outcome.action, flight)
+    elif step == ("revert", "done"):
+        _undo_buffers(turn, outcome.action, flight, flight.said)
     elif outcome.step == "finish":
         # Whatever was said of it: every file is in place, and what was saved meanwhile is in a copy.
         ending.end(turn, outcome.action, "succeeded", outcome.reason)
@@ -109,6 +133,8 @@ def woken(turn: Turn) -> None:
             _start(turn, name, flight)
         elif flight.phase == "undo" and not flight.wanted:
             _take_back(turn, name, flight)
+        elif flight.moving == "due":
+            _operate(turn, name, flight)
         else:
             look_again(turn, name)
 
@@ -122,9 +148,11 @@ def look_again(turn: Turn, name: str) -> None:
         ending.move(turn, name, "outcome_unknown", "the outcome could not be recorded")
     elif flight is not None and flight.phase == "undo" and flight.wanted:
         _taken_back(turn, name, flight)
+    elif flight is not None and flight.moving:
+        _operating(turn, name, flight)
     elif flight is not None and flight.phase == "buffers":
-        found = turn.found(_buffers(turn, name))
-        if found == {target.path: target.after for target in _plan(turn, name) if target.via == "buffer"}:
+        found = turn.found(plan.buffers(turn, name))
+        if found == {target.path: target.after for target in plan.of(turn, name) if target.via == "buffer"}:
             _buffers_done(turn, name, flight)
         elif flight.answered is False or turn.clock >= flight.deadline:
             _buffers_failed(turn, name, flight, found)
@@ -138,91 +166,87 @@ def _flight(turn: Turn, name: str) -> Flight | None:
     return found if isinstance(found, Flight) else None
 
 
-def _targets(turn: Turn, file: FileChange) -> list[e.Target]:
-    via = "buffer" if file.path in turn.memory.mirror.buffers and file.op == "modify" else "disk"
-    if file.op == "rename":
-        return [
-            e.Target(path=file.path, via="disk", before=ABSENT, after=file.result),
-            e.Target(path=file.origin, via="disk", before=file.base, after=ABSENT),
-        ]
-    return [e.Target(path=file.path, via="buffer" if via == "buffer" else "disk", before=file.base, after=file.result)]
-
-
 def _start(turn: Turn, name: str, flight: Flight) -> None:
-    if not _quiet(turn, flight, _buffers(turn, name)):
+    if not editing.quiet(turn, flight, plan.buffers(turn, name)):
         turn.act(Wake(QUIET))
         return
-    if reason := _displaced(turn, name) or _changed(turn, name):
+    if reason := plan.displaced(turn, name) or plan.changed(turn, name):
         ending.end(turn, name, "failed_without_effect", reason)
         return
     ending.move(turn, name, "dispatched", guard=flight.guard)
     flight.deadline = turn.clock + ANSWER
     if flight.disk:
         flight.phase = "stage"
-        turn.act(StageFiles(name, _disk_changes(turn, flight.proposal, name)))
+        turn.act(StageFiles(name, plan.disk_changes(turn, flight.proposal, name)))
     else:
         _edit_buffers(turn, name, flight)
 
 
-def _displaced(turn: Turn, name: str) -> str:
-    """Why the targets cannot be reached as planned any more: while a document is open, its buffer is the truth."""
-    for target in _plan(turn, name):
-        if (target.path in turn.memory.mirror.buffers) != (target.via == "buffer"):
-            return f"{target.path} was {'closed' if target.via == 'buffer' else 'opened'} meanwhile"
-    return ""
-
-
-def _changed(turn: Turn, name: str) -> str:
-    buffers = [target for target in _plan(turn, name) if target.via == "buffer"]
-    found = turn.found(target.path for target in buffers)
-    moved = (target.path for target in buffers if found.get(target.path) != target.before)
-    return next((f"{path} changed before the edit was sent" for path in moved), "")
-
-
-def _plan(turn: Turn, name: str) -> tuple[e.Target, ...]:
-    return turn.state.actions[name].plan.targets
-
-
-def _disk_changes(turn: Turn, proposal: Proposal, name: str) -> tuple[DiskChange, ...]:
-    files = {path: file for file in proposal.files for path in file.touches()}
-    changes = []
-    for target in (target for target in _plan(turn, name) if target.via == "disk"):
-        file = files[target.path]
-        changes.append(
-            DiskChange(
-                target.path,
-                before=None if target.before == ABSENT else target.before,
-                after=None if target.after == ABSENT else turn.kept(target.after),
-                mode_from=file.source if target.after != ABSENT else None,
-                executable=file.executable,
-                break_link=asking.is_allowed(turn, proposal.id, target.path),
-            )
-        )
-    return tuple(changes)
-
-
 def _edit_buffers(turn: Turn, name: str, flight: Flight) -> None:
-    paths = _buffers(turn, name)
+    paths = plan.buffers(turn, name)
     if not paths:
-        flight.phase = "commit"
-        turn.act(SettleFiles(name, "commit"))
+        _commit(turn, name, flight)
         return
     flight.phase, flight.answered = "buffers", None
     turn.act(EditBuffers(name, f"Remit: {flight.proposal.id}", editing.edits(turn, flight.proposal, paths)))
     turn.act(Wake(ANSWER))
 
 
-def _buffers(turn: Turn, name: str) -> list[str]:
-    return [target.path for target in _plan(turn, name) if target.via == "buffer"]
-
-
 def _buffers_done(turn: Turn, name: str, flight: Flight) -> None:
-    if flight.disk and (reason := _displaced(turn, name)):
+    if flight.disk and (reason := plan.displaced(turn, name)):
         turn.act(SettleFiles(name, "abort"))
         _undo_buffers(turn, name, flight, reason)
-    elif flight.disk:
+    else:
+        _commit(turn, name, flight)
+
+
+def _commit(turn: Turn, name: str, flight: Flight) -> None:
+    if flight.disk:
         flight.phase = "commit"
         turn.act(SettleFiles(name, "commit"))
+    else:
+        _operate(turn, name, flight)
+
+
+def _operate(turn: Turn, name: str, flight: Flight) -> None:
+    """All else is in place: what the editor has to delete or rename comes last, since the rest can be taken back."""
+    file = plan.operated(turn, name, flight.proposal)
+    if file is None:
+        _finish(turn, name, flight)
+        return
+    flight.phase = "buffers"
+    _after(turn, name, flight, moving.begin(turn, name, flight, file))
+
+
+def _operating(turn: Turn, name: str, flight: Flight) -> None:
+    file = plan.operated(turn, name, flight.proposal)
+    if file is not None:
+        _after(turn, name, flight, moving.look(turn, name, flight, file))
+
+
+def _after(turn: Turn, name: str, flight: Flight, verdict: moving.Verdict) -> None:
+    if verdict == "done":
+        _finish(turn, name, flight)
+    elif verdict == "lost":
+        ending.lose(turn, name, flight.said)
+    elif verdict == "rescue":
+        # Under way until that is done (see `recovering.restored`): nothing is settled by what is there in between.
+        flight.phase, flight.moving = "revert", ""
+        ending.move(turn, name, "outcome_unknown", flight.said)
+        path = next(target.path for target in plan.of(turn, name) if target.via == "editor")
+        turn.act(RestoreFiles(name, (DiskChange(path, None, turn.kept(flight.typed)),)))
+    elif verdict == "failed":
+        flight.moving = ""
+        if flight.disk:
+            turn.act(SettleFiles(name, "revert"))
+        else:
+            _undo_buffers(turn, name, flight, flight.said)
+
+
+def _finish(turn: Turn, name: str, flight: Flight) -> None:
+    if flight.disk:
+        flight.phase = "commit"
+        turn.act(SettleFiles(name, "finish"))
     else:
         ending.end(turn, name, "succeeded")
 
@@ -231,16 +255,16 @@ def _buffers_failed(turn: Turn, name: str, flight: Flight, found: Mapping[str, s
     """The client has answered, or its time is over, and the buffers do not hold what was promised."""
     if flight.disk:
         turn.act(SettleFiles(name, "abort"))
-    before = {target.path: target.before for target in _plan(turn, name) if target.via == "buffer"}
+    before = {target.path: target.before for target in plan.of(turn, name) if target.via == "buffer"}
     if flight.answered is False and found == before:
         ending.end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
     else:
-        ending.lose(turn, name, editing.doubt(turn, flight, _buffers(turn, name)))
+        ending.lose(turn, name, editing.doubt(turn, flight, plan.buffers(turn, name)))
 
 
 def _undo_buffers(turn: Turn, name: str, flight: Flight, reason: str) -> None:
     """All files must be as before: take the agent's hunks out of the buffers again, and leave what was typed since."""
-    if not _buffers(turn, name):
+    if not plan.buffers(turn, name):
         ending.end(turn, name, "failed_without_effect", reason)
         return
     flight.phase, flight.said, flight.wanted, flight.tries = "undo", reason, {}, 0
@@ -249,8 +273,8 @@ def _undo_buffers(turn: Turn, name: str, flight: Flight, reason: str) -> None:
 
 
 def _take_back(turn: Turn, name: str, flight: Flight) -> None:
-    paths = _buffers(turn, name)
-    if not _quiet(turn, flight, paths):
+    paths = plan.buffers(turn, name)
+    if not editing.quiet(turn, flight, paths):
         turn.act(Wake(QUIET))
         return
     back = editing.reversal(turn, flight.proposal, paths)
@@ -267,16 +291,10 @@ def _take_back(turn: Turn, name: str, flight: Flight) -> None:
 
 def _taken_back(turn: Turn, name: str, flight: Flight) -> None:
     """Look whether the buffers are as they shall be again; what was typed while the edit was on its way is new."""
-    found = turn.found(_buffers(turn, name))
+    found = turn.found(plan.buffers(turn, name))
     if found == flight.wanted:
         ending.end(turn, name, "failed_without_effect", flight.said)
     elif flight.answered is False and found != flight.seen and flight.tries < TRIES:
         _take_back(turn, name, flight)
     elif flight.answered is False or turn.clock >= flight.deadline:
         ending.lose(turn, name, f"{flight.said}; the editor's part could not be taken back")
-
-
-def _quiet(turn: Turn, flight: Flight, paths: Iterable[str]) -> bool:
-    """Whether an edit may be sent: a client that does not compare versions could put it beside what is being typed."""
-    buffers = [turn.memory.mirror.buffers.get(path) for path in paths]
-    return flight.guard != "verify-after" or all(b is None or turn.clock - b.changed_at >= QUIET for b in buffers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from remit.core import codec, diff, staleness
 from remit.core.diff import Span
@@ -17,15 +18,25 @@ from remit.core.proposal import FileChange, Proposal
 from remit.core.text import Edit, Position, Range, split_lines
 from remit.core.turn import Inflight, Turn
 
+ANSWER, CONFIRM, QUIET = 30.0, 5.0, 1.0
+"""Seconds: until the client must have answered; then until its buffer must show it; and of no typing beforehand, for a
+client that does not compare versions."""
+
 
 @dataclass(slots=True)
 class Flight(Inflight):
     """`wanted`: the digest of each buffer once the edits are taken back; empty until that was asked for. `seen`: what
-    they held when it was; `tries`: how often it was."""
+    they held when it was; `tries`: how often it was.
+
+    `moving`: how far the editor is with deleting or renaming a file (see `core/moving.py`); `typed`: the digest of a
+    text that was typed into it meanwhile.
+    """
 
     wanted: Mapping[str, str] = field(default_factory=dict)
     seen: Mapping[str, str] = field(default_factory=dict)
     tries: int = 0
+    moving: Literal["", "due", "out", "edit", "back"] = ""
+    typed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +51,22 @@ def edits(turn: Turn, proposal: Proposal, paths: Iterable[str]) -> tuple[BufferE
     """What makes the promised text of these open files: one edit for each hunk."""
     chosen = set(paths)
     return tuple(
-        _edit(turn, file.path, [hunk.span() for hunk in file.hunks]) for file in proposal.files if file.path in chosen
+        replaced(turn, file.path, [hunk.span() for hunk in file.hunks])
+        for file in proposal.files
+        if file.path in chosen
     )
+
+
+def replaced(turn: Turn, path: str, spans: Sequence[Span]) -> BufferEdit:
+    """Spans of an open file's present text as edits of its present version."""
+    buffer = turn.memory.mirror.buffers[path]
+    last = buffer.text.end(turn.memory.mirror.encoding)
+
+    def point(line: int) -> Position:
+        return Position(line, 0) if line < buffer.text.line_count else last
+
+    made = [Edit("".join(span.new), Range(point(span.old_start), point(span.old_end))) for span in spans]
+    return BufferEdit(path, buffer.version, tuple(made))
 
 
 def reversal(turn: Turn, proposal: Proposal, paths: Iterable[str]) -> Reversal | str:
@@ -60,8 +85,14 @@ def reversal(turn: Turn, proposal: Proposal, paths: Iterable[str]) -> Reversal |
             return f"the same lines of {file.path} were edited meanwhile"
         wanted[file.path] = codec.digest(codec.encode(back, buffer.charset))
         if back != text:
-            made.append(_edit(turn, file.path, diff.between(text, back)))
+            made.append(replaced(turn, file.path, diff.between(text, back)))
     return Reversal(tuple(made), wanted)
+
+
+def quiet(turn: Turn, flight: Flight, paths: Iterable[str]) -> bool:
+    """Whether an edit may be sent: a client that does not compare versions could put it beside what is being typed."""
+    buffers = [turn.memory.mirror.buffers.get(path) for path in paths]
+    return flight.guard != "verify-after" or all(b is None or turn.clock - b.changed_at >= QUIET for b in buffers)
 
 
 def doubt(turn: Turn, flight: Inflight, paths: Sequence[str]) -> str:
@@ -114,14 +145,3 @@ def _without(turn: Turn, file: FileChange, buffer: Buffer) -> str | None:
         return before
     merged = diff.merge(after, text, before)
     return merged.text if isinstance(merged, diff.Merged) else None
-
-
-def _edit(turn: Turn, path: str, spans: Sequence[Span]) -> BufferEdit:
-    buffer = turn.memory.mirror.buffers[path]
-    last = buffer.text.end(turn.memory.mirror.encoding)
-
-    def point(line: int) -> Position:
-        return Position(line, 0) if line < buffer.text.line_count else last
-
-    made = [Edit("".join(span.new), Range(point(span.old_start), point(span.old_end))) for span in spans]
-    return BufferEdit(path, buffer.version, tuple(made))

@@ -86,6 +86,7 @@ def reconcile(turn: Turn, entry: ActionEntry) -> None:
 def restored(turn: Turn, outcome: FilesDone) -> None:
     """Half-applied files were put back, or could not be."""
     entry = turn.state.actions[outcome.action]
+    turn.memory.inflight.pop(outcome.action, None)
     if entry.state != "outcome_unknown":
         return
     if outcome.result == "done":
@@ -96,7 +97,7 @@ def restored(turn: Turn, outcome: FilesDone) -> None:
 
 def _tellable(turn: Turn, entry: ActionEntry) -> bool:
     """Whether what we can see is what there is: a buffer that an editor may still bring back cannot be seen."""
-    buffers = [target.path for target in entry.plan.targets if target.via == "buffer"]
+    buffers = [target.path for target in entry.plan.targets if target.via != "disk"]
     if all(path in turn.memory.mirror.buffers for path in buffers):
         return True
     since = turn.memory.attached_at
