@@ -213,6 +213,7 @@ class Mediator:
         match outcome:
             case Edited():
                 applying.edited(turn, outcome)
+                recovering.look_again(turn)
             case Operated():
                 applying.operated(turn, outcome)
             case FilesDone(step="restore"):

@@ -56,6 +56,7 @@ class Session:
     wake: Callable[[float], None] | None = None
     notify: Callable[[str], None] | None = None
     yielded: Callable[[], None] | None = None
+    unsettled: set[str] = field(default_factory=set)
     staged: dict[str, Staged] = field(default_factory=dict)
     connections: dict[str, str] = field(default_factory=dict)
     _listeners: list[Callable[[], None]] = field(default_factory=list)
@@ -88,6 +89,8 @@ class Session:
         for effect in turn.effects:
             self._perform(effect)
         if turn.events:
+            if self.unsettled - {entry.plan.action for entry in self.mediator.state.running()}:
+                self._sweep()
             self._tell()
 
     def load(self) -> None:
@@ -212,9 +215,15 @@ class Session:
         )
         with self._turn() as turn:
             self.mediator.attach(turn, opened, encoding, abilities)
-        running = {entry.plan.action for entry in self.mediator.state.running()}
-        keep = running | {self._restoring(name) for name in running}
-        _, kept = self.disk.sweep(keep, lambda digest: self.journal.blob(digest) is not None)
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what actions of earlier sessions left behind that are settled now; look again when the rest is."""
+        keep = {entry.plan.action for entry in self.mediator.state.running()}
+        self.unsettled = keep & (self.unsettled or keep)
+        _, kept = self.disk.sweep(
+            keep | {self._restoring(name) for name in keep}, lambda digest: self.journal.blob(digest) is not None
+        )
         if kept:
             self._notify(f"Somebody saved while Remit was cut off; those texts were kept: {', '.join(kept)}.")
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from desks import NAME, OTHER
 from fakes import Bench, desk
-from remit.core import applying, diff, editing
+from remit.core import applying, diff, editing, retracting
 from remit.core.effects import Edited
 from remit.core.faults import WorldFault
 from remit.core.text import Edit
@@ -89,7 +89,7 @@ def test_what_is_typed_while_it_is_taken_back_stays() -> None:
 def test_typing_without_end_is_given_up_and_said() -> None:
     bench = failing()
     assert bench.take(bench.edits.pop(0))
-    for number in range(applying.TRIES):
+    for number in range(retracting.TRIES):
         bench.type(NAME, 4, 0, f"{number} ")
         effect = bench.edits.pop(0)
         bench.session.happened(Edited(effect.action, bench.take(effect), undo=True))

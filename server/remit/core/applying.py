@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from remit.core import editing, ending, moving, plan
+from remit.core import editing, ending, moving, plan, retracting
 from remit.core import events as e
 from remit.core.editing import Flight
 from remit.core.effects import (
@@ -30,9 +30,6 @@ from remit.core.turn import Turn
 ANSWER, CONFIRM, QUIET = editing.ANSWER, editing.CONFIRM, editing.QUIET
 """Seconds: until the client must have answered; then until its buffer must show it; and of no typing beforehand, for a
 client that does not compare versions."""
-
-TRIES = 3
-"""How often an edit is taken back anew, when something was typed while that was on its way."""
 
 
 def demand_able(turn: Turn, proposal: Proposal) -> None:
@@ -113,7 +110,7 @@ def files_done(turn: Turn, outcome: FilesDone) -> None:
     elif step == ("commit", "done"):
         _operate(turn, outcome.action, flight)
     elif step == ("revert", "done"):
-        _undo_buffers(turn, outcome.action, flight, flight.said)
+        retracting.begin(turn, outcome.action, flight, flight.said)
     elif outcome.step == "finish":
         # Whatever was said of it: every file is in place, and what was saved meanwhile is in a copy.
         ending.end(turn, outcome.action, "succeeded", outcome.reason)
@@ -122,7 +119,7 @@ def files_done(turn: Turn, outcome: FilesDone) -> None:
     elif outcome.step == "stage":
         ending.end(turn, outcome.action, "failed_without_effect", outcome.reason)
     elif outcome.step == "commit":
-        _undo_buffers(turn, outcome.action, flight, outcome.reason)
+        retracting.begin(turn, outcome.action, flight, outcome.reason)
 
 
 def woken(turn: Turn) -> None:
@@ -132,7 +129,7 @@ def woken(turn: Turn) -> None:
         if flight.phase == "waiting":
             _start(turn, name, flight)
         elif flight.phase == "undo" and not flight.wanted:
-            _take_back(turn, name, flight)
+            retracting.again(turn, name, flight)
         elif flight.moving == "due":
             _operate(turn, name, flight)
         else:
@@ -147,7 +144,7 @@ def look_again(turn: Turn, name: str) -> None:
         turn.memory.inflight.pop(name)
         ending.move(turn, name, "outcome_unknown", "the outcome could not be recorded")
     elif flight is not None and flight.phase == "undo" and flight.wanted:
-        _taken_back(turn, name, flight)
+        retracting.look(turn, name, flight)
     elif flight is not None and flight.moving:
         _operating(turn, name, flight)
     elif flight is not None and flight.phase == "buffers":
@@ -195,7 +192,7 @@ def _edit_buffers(turn: Turn, name: str, flight: Flight) -> None:
 def _buffers_done(turn: Turn, name: str, flight: Flight) -> None:
     if flight.disk and (reason := plan.displaced(turn, name)):
         turn.act(SettleFiles(name, "abort"))
-        _undo_buffers(turn, name, flight, reason)
+        retracting.begin(turn, name, flight, reason)
     else:
         _commit(turn, name, flight)
 
@@ -240,7 +237,7 @@ def _after(turn: Turn, name: str, flight: Flight, verdict: moving.Verdict) -> No
         if flight.disk:
             turn.act(SettleFiles(name, "revert"))
         else:
-            _undo_buffers(turn, name, flight, flight.said)
+            retracting.begin(turn, name, flight, flight.said)
 
 
 def _finish(turn: Turn, name: str, flight: Flight) -> None:
@@ -260,41 +257,3 @@ def _buffers_failed(turn: Turn, name: str, flight: Flight, found: Mapping[str, s
         ending.end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
     else:
         ending.lose(turn, name, editing.doubt(turn, flight, plan.buffers(turn, name)))
-
-
-def _undo_buffers(turn: Turn, name: str, flight: Flight, reason: str) -> None:
-    """All files must be as before: take the agent's hunks out of the buffers again, and leave what was typed since."""
-    if not plan.buffers(turn, name):
-        ending.end(turn, name, "failed_without_effect", reason)
-        return
-    flight.phase, flight.said, flight.wanted, flight.tries = "undo", reason, {}, 0
-    flight.deadline = turn.clock + ANSWER
-    _take_back(turn, name, flight)
-
-
-def _take_back(turn: Turn, name: str, flight: Flight) -> None:
-    paths = plan.buffers(turn, name)
-    if not editing.quiet(turn, flight, paths):
-        turn.act(Wake(QUIET))
-        return
-    back = editing.reversal(turn, flight.proposal, paths)
-    if isinstance(back, str):
-        ending.lose(turn, name, f"{flight.said}; {back}")
-    elif not back.edits:
-        ending.end(turn, name, "failed_without_effect", flight.said)
-    else:
-        flight.wanted, flight.seen, flight.answered = back.wanted, turn.found(paths), None
-        flight.tries, flight.deadline = flight.tries + 1, turn.clock + ANSWER
-        turn.act(EditBuffers(name, f"Remit: take back {flight.proposal.id}", back.edits, undo=True))
-        turn.act(Wake(ANSWER))
-
-
-def _taken_back(turn: Turn, name: str, flight: Flight) -> None:
-    """Look whether the buffers are as they shall be again; what was typed while the edit was on its way is new."""
-    found = turn.found(plan.buffers(turn, name))
-    if found == flight.wanted:
-        ending.end(turn, name, "failed_without_effect", flight.said)
-    elif flight.answered is False and found != flight.seen and flight.tries < TRIES:
-        _take_back(turn, name, flight)
-    elif flight.answered is False or turn.clock >= flight.deadline:
-        ending.lose(turn, name, f"{flight.said}; the editor's part could not be taken back")

@@ -29,7 +29,7 @@ class Flight(Inflight):
     they held when it was; `tries`: how often it was.
 
     `moving`: how far the editor is with deleting or renaming a file (see `core/moving.py`); `typed`: the digest of a
-    text that was typed into it meanwhile.
+    text that was typed into it meanwhile. `recovered`: it was cut off in another session, and is only taken back.
     """
 
     wanted: Mapping[str, str] = field(default_factory=dict)
@@ -37,6 +37,7 @@ class Flight(Inflight):
     tries: int = 0
     moving: Literal["", "due", "out", "edit", "back"] = ""
     typed: str = ""
+    recovered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
