@@ -1,8 +1,10 @@
 """Killed at the n-th step of an apply: a program of its own, because it forks and kills; `test_crash` reads its output.
 
 For each step a child accepts a proposal of four files (two changed, one made, one deleted) and kills itself there; then
-a new session opens the workspace and recovers, itself killed at every step of that too. With `unrecovered` nobody
-recovers, as a control: there must be halves to be seen, or the zeros of the other run prove nothing.
+a new session opens the workspace and recovers, itself killed at every step of that too. With `editor` one of the
+changed files is open in a played editor, which is not killed: its buffer outlives the server, unsaved. With
+`unrecovered` nobody recovers, as a control: there must be halves to be seen, or the zeros of the other run prove
+nothing.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ from typing import Any
 
 from fakes import CountingTokens, FixedClock, contract_text
 from remit.core import reviewing
+from remit.core.effects import EditBuffers, Edited
 from remit.core.faults import Json
 from remit.core.finding import Doable
+from remit.core.text import Text
 from remit.core.verbs import Hello
 from remit.edges.disk import Disk, Moves
 from remit.edges.store import Store
@@ -27,6 +31,7 @@ from remit.session import Session
 
 OLD = {"src/a": b"a\n", "src/b": b"b\n", "src/gone": b"gone\n"}
 NEW = {"src/a": b"A\n", "src/b": b"B\n", "src/made": b"made\n"}
+OPEN = "src/a"
 CONTRACT = "t.contract.json"
 
 
@@ -62,6 +67,56 @@ class CountedMoves(Moves):
         return bool(self.counter.around(super().place)(source, name, target, new))
 
 
+class Played:
+    """An editor with one open document. Its text is kept in a file outside the workspace, because the server's process
+    is the one that dies; a version is one of this server's."""
+
+    def __init__(self, keep: Path, counter: Counter) -> None:
+        self.keep, self.counter = keep, counter
+        self.waiting: list[EditBuffers] = []
+        self.version = 1
+
+    @property
+    def text(self) -> str:
+        return self.keep.read_bytes().decode()
+
+    def attach(self, one: Session) -> None:
+        """Every document is opened anew when a server starts."""
+        one.edit = self.waiting.append
+        one.opened(OPEN, self.version, self.text)
+
+    def play(self, one: Session) -> None:
+        """Take each edit that waits; the server may die before it hears of the change, or of the answer."""
+        while self.waiting:
+            effect = self.waiting.pop(0)
+            (file,) = effect.files
+            assert (file.path, file.version) == (OPEN, self.version)
+            text = Text(self.text)
+            edits = tuple(reversed(file.edits))
+            for edit in edits:
+                text.edit(edit, "utf-16")
+            self.counter.step()
+            spare = self.keep.with_suffix(".new")
+            spare.write_bytes(str(text).encode())
+            spare.rename(self.keep)
+            self.version += 1
+            self.counter.step()
+            one.changed(OPEN, self.version, edits)
+            self.counter.step()
+            one.happened(Edited(effect.action, True, undo=effect.undo))
+
+
+def settle(one: Session, editor: Played) -> None:
+    """What an editor does with a server that came back, until nothing is under way any more."""
+    editor.attach(one)
+    clock = one.mediator.clock
+    assert isinstance(clock, FixedClock)
+    for _ in range(3):
+        clock.advance(3)
+        one.woken()
+        editor.play(one)
+
+
 def session(root: Path, state: Path, counter: Counter) -> Session:
     store = Store(state)
     disk = Disk(root, moves=CountedMoves(counter))
@@ -91,14 +146,20 @@ def prepare(root: Path, state: Path) -> None:
 
 def accept(root: Path, state: Path, counter: Counter) -> None:
     one = session(root, state, counter)
+    editor = Played(buffer(state), counter)
+    if editor.keep.exists():
+        editor.attach(one)
     turn = one.peek()
     offer = reviewing.offer(turn, turn.state.proposals["P1"], "accept")
     one.command("accept", Command(offer=offer))
+    editor.play(one)
 
 
 def recover(root: Path, state: Path, counter: Counter) -> dict[str, Any]:
     """Open the workspace as a new session does; what it says of the proposal."""
     one = session(root, state, counter)
+    if buffer(state).exists():
+        settle(one, Played(buffer(state), counter))
     entry = one.mediator.state.proposals["P1"]
     questions = [found.asked.kind for found in one.mediator.state.pending_decisions()]
     return {"state": entry.state, "questions": questions, "records": one.mediator.state.seq}
@@ -114,9 +175,17 @@ def forked(act: Callable[[], Any]) -> bool:
     return os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0
 
 
-def found(root: Path) -> Mapping[str, bytes]:
+def buffer(state: Path) -> Path:
+    """Where the played editor keeps its document, if it has one."""
+    return state.parent / "buffer"
+
+
+def found(root: Path, state: Path) -> Mapping[str, bytes]:
+    """What a human sees: what the editor holds, else what lies on disk."""
     kept = {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
     kept.pop(CONTRACT)
+    if buffer(state).exists():
+        kept[OPEN] = buffer(state).read_bytes()
     return kept
 
 
@@ -125,32 +194,34 @@ def _which(files: Mapping[str, bytes]) -> str:
     return "old" if whole == OLD else "new" if whole == NEW else "mixed"
 
 
-def one_point(base: Path, at: int, again: int, *, recovers: bool) -> dict[str, Any] | None:
+def one_point(base: Path, at: int, again: int, *, recovers: bool, edits: bool) -> dict[str, Any] | None:
     """Killed at `at` in the apply and at `again` in the recovery; what is there in the end. None: not reached."""
     root, state = base / "ws", base / "state"
     root.mkdir(parents=True)
     prepare(root, state)
+    if edits:
+        buffer(state).write_bytes(OLD[OPEN])
     if forked(lambda: accept(root, state, Counter(at))):
         return None
     if again and forked(lambda: recover(root, state, Counter(again))):
         return None
     told = recover(root, state, Counter(0)) if recovers else {}
-    files = found(root)
+    files = found(root, state)
     told["files"] = _which(files)
     told["leftover"] = sorted(path for path in files if path not in {*OLD, *NEW})
     return {"at": at, "again": again, **told}
 
 
-def main(base: Path, recovers: bool) -> None:
+def main(base: Path, recovers: bool, edits: bool) -> None:
     points, at = [], 1
     while True:
-        first = one_point(base / f"{at}", at, 0, recovers=recovers)
+        first = one_point(base / f"{at}", at, 0, recovers=recovers, edits=edits)
         if first is None:
             break
         points.append(first)
         again = 1
         while recovers:
-            second = one_point(base / f"{at}-{again}", at, again, recovers=recovers)
+            second = one_point(base / f"{at}-{again}", at, again, recovers=recovers, edits=edits)
             if second is None:
                 break
             points.append(second)
@@ -160,4 +231,4 @@ def main(base: Path, recovers: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), "unrecovered" not in sys.argv[2:])
+    main(Path(sys.argv[1]), "unrecovered" not in sys.argv[2:], "editor" in sys.argv[2:])

@@ -7,7 +7,7 @@ process. What a test needs of a story is made by `Bench`: files, an active contr
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from remit.core import events, findings, paths
 from remit.core.chain import GENESIS, Record, seal
 from remit.core.codec import blob_id
-from remit.core.effects import CheckDone, DiskChange, EditBuffers, Edited, RunCheck
+from remit.core.effects import CheckDone, DiskChange, EditBuffers, Edited, Operated, OperateFile, RunCheck
 from remit.core.faults import AgentFault, Fault, OurFault, WorldFault
 from remit.core.finding import Doable
 from remit.core.leaves import Frozen
@@ -96,12 +96,13 @@ class MemoryFiles:
 class MemoryDisk(MemoryFiles):
     """`Files` and `Writer`. `failing`: a step (`stage`, `revert`, …) or `commit <path>` to what it raises once.
 
-    What is no `Fault` is a crash: nothing is taken back.
+    What is no `Fault` is a crash: nothing is taken back. `left`: temporary files that a crash left behind.
     """
 
     failing: dict[str, BaseException] = field(default_factory=dict)
     actions: list[str] = field(default_factory=list)
     swept: list[frozenset[str]] = field(default_factory=list)
+    left: dict[str, bytes] = field(default_factory=dict)
 
     def stage(self, action: str, changes: Sequence[Any]) -> MemoryStaged:
         self.trip("stage")
@@ -112,9 +113,9 @@ class MemoryDisk(MemoryFiles):
         self.actions.append(action)
         return MemoryStaged(self, tuple(changes))
 
-    def sweep(self, keep: Collection[str]) -> list[str]:
+    def sweep(self, keep: Collection[str], known: Callable[[str], bool]) -> tuple[list[str], list[str]]:
         self.swept.append(frozenset(keep))
-        return []
+        return [], [path for path, data in self.left.items() if not known(sha(data))]
 
     def digest(self, path: str) -> str | None:
         return sha(self.files[path]) if path in self.files else None
@@ -141,6 +142,7 @@ class MemoryStaged:
     changes: tuple[DiskChange, ...]
     state: str = "staged"
     images: dict[str, bytes | None] = field(default_factory=dict)
+    exchange: bool = True
 
     def commit(self) -> None:
         self._turn("staged", "committed")
@@ -295,6 +297,7 @@ class Bench:
     generation: int = 1
     documents: dict[str, Document] = field(default_factory=dict)
     edits: list[EditBuffers] = field(default_factory=list)
+    operations: list[OperateFile] = field(default_factory=list)
     runs: list[RunCheck] = field(default_factory=list)
     wakes: list[float] = field(default_factory=list)
     connection: str = ""
@@ -304,6 +307,7 @@ class Bench:
         mediator = Mediator(self.disk, self.journal.blob, self.clock, CountingTokens(f"s{self.generation}-"))
         self.session = Session(mediator, self.journal, self.disk, "/w", "0.0.0", 4711)
         self.session.edit, self.session.run = self.edits.append, self.runs.append
+        self.session.operate = self.operations.append
         self.session.wake = lambda seconds: self.wakes.append(self.clock.seconds + seconds)
         client = "Test Editor" if self.mode == "editor" else "no editor"
         self.session.attach(self.mode, client, "1.0", "utf-16", self.abilities, ("fakes",))
@@ -425,11 +429,28 @@ class Bench:
         """Take every edit that waits, and answer it."""
         while self.edits:
             effect = self.edits.pop(0)
-            self.session.happened(Edited(effect.action, self.take(effect)))
+            self.session.happened(Edited(effect.action, self.take(effect), undo=effect.undo))
+
+    def operate(self, applied: bool | None = True, reason: str = "") -> OperateFile:
+        """Do the first file operation that waits, as an editor that closes what it deletes and reopens what it
+        renames, and answer it; with `applied` False only answer."""
+        effect = self.operations.pop(0)
+        if applied:
+            data, document = self.disk.files.pop(effect.path), self.documents.pop(effect.path, None)
+            if document is not None:
+                self.session.closed(effect.path)
+            if effect.to is not None:
+                assert effect.to not in self.disk.files, "an operation never overwrites"
+                self.disk.files[effect.to] = data
+                if document is not None:
+                    self.open(effect.to, str(document.text))
+        self.session.happened(Operated(effect.action, applied, reason, effect.undo))
+        return effect
 
     def answer(self, applied: bool | None, reason: str = "") -> None:
         """Answer the first edit that waits, whatever was done about it."""
-        self.session.happened(Edited(self.edits.pop(0).action, applied, reason))
+        effect = self.edits.pop(0)
+        self.session.happened(Edited(effect.action, applied, reason, effect.undo))
 
     def wait(self, seconds: float) -> None:
         """Let time pass, with every wake that falls due on the way."""

@@ -254,6 +254,30 @@ def test_a_crash_between_two_writes_is_put_back_whole() -> None:
     assert [again.disk.files[path] for path in PAIR] == [b"A\n", b"B\n"]
 
 
+def test_a_save_that_a_crash_left_in_a_temporary_file_is_kept_and_told() -> None:
+    """Killed between the exchange that brought it out and the one that would have put it back on top."""
+    bench = desk(PAIR)
+    bench.propose({"src/a.txt": "A\n"})
+    bench.accept("P1")
+    again, told = bench.restart(), list[str]()
+    again.disk.left = {"src/.remit-A1-0.tmp": b"a\n", "src/.remit-A1-1.tmp": b"saved by the user\n"}
+    again.session.notify = told.append
+    again.session.attach("editor", "Test Editor", "1.0", "utf-16", again.abilities, ())
+    assert told == ["Somebody saved while Remit was cut off; those texts were kept: src/.remit-A1-1.tmp."]
+
+
+def test_a_late_save_does_not_undo_what_was_put_back() -> None:
+    bench = desk(PAIR)
+    bench.propose({"src/a.txt": "A\n", "src/b.txt": "B\n"})
+    bench.disk.failing["commit src/b.txt"] = Crash()
+    with pytest.raises(Crash):
+        bench.accept("P1")
+    bench.disk.failing["finish"] = WorldFault("late_save", "A program saved into a file after it was replaced.")
+    again = bench.restart()
+    assert [again.disk.files[path] for path in PAIR] == [b"a\n", b"b\n"]
+    assert again.state.actions["A1"].state == "safe_to_retry"
+
+
 def test_a_crash_while_putting_back_is_put_back_by_the_next() -> None:
     bench = desk({**PAIR, "src/c.txt": "c\n"})
     bench.propose({"src/a.txt": "A\n", "src/b.txt": "B\n", "src/c.txt": "C\n"})

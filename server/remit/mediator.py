@@ -33,7 +33,7 @@ from remit.core import (
 )
 from remit.core import events as e
 from remit.core.answers import FinishResult
-from remit.core.effects import CheckDone, Edited, Effect, FilesDone, Outcome, Wake, Woken
+from remit.core.effects import CheckDone, Edited, Effect, FilesDone, Operated, Outcome, Wake, Woken
 from remit.core.faults import AgentFault, UserFault
 from remit.core.mirror import Mirror
 from remit.core.model import Model, fingerprint
@@ -233,6 +233,9 @@ class Mediator:
         match outcome:
             case Edited():
                 applying.edited(turn, outcome)
+                recovering.look_again(turn)
+            case Operated():
+                applying.operated(turn, outcome)
             case FilesDone(step="restore"):
                 recovering.restored(turn, outcome)
             case FilesDone():
@@ -253,6 +256,8 @@ class Abilities:
 
     can_edit: bool = False
     compares_versions: bool = False
+    operations: tuple[str, ...] = ()
+    failure_handling: str = ""
 
 
 class Command(Model):

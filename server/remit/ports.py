@@ -5,7 +5,7 @@ Each port has one real part in `edges/`, chosen in `wiring.py`, and a fake in th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from remit.core.chain import Record
@@ -17,8 +17,13 @@ class Files(Reader, Protocol):
 
 
 class Staged(Protocol):
-    """Changes of closed files, written beside them and not yet in place: all or none."""
+    """Changes of closed files, written beside them and not yet in place: all or none.
 
+    `exchange`: every move so far was one step of the kernel, so that no save at the same moment was missed.
+    """
+
+    @property
+    def exchange(self) -> bool: ...
     def commit(self) -> None: ...
     def revert(self) -> None: ...
     def finish(self) -> None: ...
@@ -52,4 +57,4 @@ class Writer(Protocol):
     """Writing below the workspace's root."""
 
     def stage(self, action: str, changes: Sequence[Any]) -> Staged: ...
-    def sweep(self, keep: Collection[str]) -> list[str]: ...
+    def sweep(self, keep: Collection[str], known: Callable[[str], bool]) -> tuple[list[str], list[str]]: ...

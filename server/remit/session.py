@@ -16,6 +16,7 @@ from remit.core.effects import (
     EditBuffers,
     Effect,
     FilesDone,
+    OperateFile,
     Outcome,
     RestoreFiles,
     RunCheck,
@@ -33,6 +34,8 @@ from remit.core.verbs import Hello
 from remit.mediator import Abilities, Command, Mediator
 from remit.ports import Journal, Staged, Writer
 
+NO_EXCHANGE = "this file system cannot exchange files, so a save at the same moment could have been missed"
+
 UNRECORDED = frozenset({"invalid_params", "unknown_method", "unknown_proposal", "unknown_decision", "not_found"})
 """Refusals that are slips of the pen, not of the remit."""
 
@@ -48,9 +51,12 @@ class Session:
     version: str
     process: int
     edit: Callable[[EditBuffers], None] | None = None
+    operate: Callable[[OperateFile], None] | None = None
     run: Callable[[RunCheck], None] | None = None
     wake: Callable[[float], None] | None = None
+    notify: Callable[[str], None] | None = None
     yielded: Callable[[], None] | None = None
+    unsettled: set[str] = field(default_factory=set)
     staged: dict[str, Staged] = field(default_factory=dict)
     connections: dict[str, str] = field(default_factory=dict)
     _listeners: list[Callable[[], None]] = field(default_factory=list)
@@ -83,6 +89,8 @@ class Session:
         for effect in turn.effects:
             self._perform(effect)
         if turn.events:
+            if self.unsettled - {entry.plan.action for entry in self.mediator.state.running()}:
+                self._sweep()
             self._tell()
 
     def load(self) -> None:
@@ -104,6 +112,8 @@ class Session:
         match effect:
             case EditBuffers():
                 _ready(self.edit)(effect)
+            case OperateFile():
+                _ready(self.operate)(effect)
             case RunCheck():
                 _ready(self.run)(effect)
             case Wake(seconds):
@@ -126,16 +136,32 @@ class Session:
         staged = self.staged.get(effect.action)
         if staged is None:
             return
-        done = FilesDone(effect.action, effect.how)
         try:
             getattr(staged, effect.how)()
+            missing = "" if staged.exchange or effect.how != "finish" else NO_EXCHANGE
+            done = FilesDone(effect.action, effect.how, reason=missing)
         except Fault as fault:
             result = "unknown" if fault.code == "outcome_unknown" else "failed"
-            done = FilesDone(effect.action, effect.how, result, fault.code, fault.message)  # type: ignore[arg-type]
+            done = FilesDone(effect.action, effect.how, result, fault.code, self._told(fault))  # type: ignore[arg-type]
         self.mediator.sight.nudge()
-        if effect.how in ("finish", "abort") or done.result == "failed":
+        if effect.how in ("finish", "abort", "revert") or done.result == "failed":
             self.staged.pop(effect.action, None)
         self.happened(done)
+
+    def _told(self, fault: Fault) -> str:
+        """What went wrong, with where the texts are that somebody saved meanwhile; the human is told of those at once,
+        because no editor shows such a copy by itself."""
+        kept = fault.data.get("kept")
+        if not isinstance(kept, dict) or not kept:
+            return fault.message
+        copies = ", ".join(f"{path} in {copy}" for path, copy in kept.items())
+        message = f"{fault.message.rstrip('.')}; what was saved meanwhile was kept: {copies}"
+        self._notify(f"{message}.")
+        return message
+
+    def _notify(self, message: str) -> None:
+        if self.notify is not None:
+            self.notify(message)
 
     def _restoring(self, action: str) -> str:
         """The name of putting an action's files back; another one in each session, because the last may have been cut
@@ -148,7 +174,9 @@ class Session:
             staged.commit()
             staged.finish()
         except Fault as fault:
-            return FilesDone(action, "restore", "failed", fault.code, fault.message)
+            message = self._told(fault)
+            if fault.code != "late_save":  # then everything is in place
+                return FilesDone(action, "restore", "failed", fault.code, message)
         self.mediator.sight.nudge()
         return FilesDone(action, "restore")
 
@@ -181,12 +209,23 @@ class Session:
                 "process": self.process,
                 "version": self.version,
                 "guards": guards,
+                "operations": abilities.operations,
+                "failure_handling": abilities.failure_handling,
             }
         )
         with self._turn() as turn:
             self.mediator.attach(turn, opened, encoding, abilities)
-        running = {entry.plan.action for entry in self.mediator.state.running()}
-        self.disk.sweep(running | {self._restoring(name) for name in running})
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove what actions of earlier sessions left behind that are settled now; look again when the rest is."""
+        keep = {entry.plan.action for entry in self.mediator.state.running()}
+        self.unsettled = keep & (self.unsettled or keep)
+        _, kept = self.disk.sweep(
+            keep | {self._restoring(name) for name in keep}, lambda digest: self.journal.blob(digest) is not None
+        )
+        if kept:
+            self._notify(f"Somebody saved while Remit was cut off; those texts were kept: {', '.join(kept)}.")
 
     def stirred(self) -> bool:
         """Whether a file that is shown was written by somebody since this was last asked."""

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
 from desks import NAME, OTHER
-from fakes import desk, sha
-from remit.core.faults import WorldFault
+from fakes import MemoryDisk, MemoryStaged, desk, sha
+from remit.core.faults import Json, WorldFault
+from remit.session import NO_EXCHANGE
 
 
 def test_an_unknown_write_is_said_with_what_was_found() -> None:
@@ -20,6 +27,26 @@ def test_an_unknown_write_is_said_with_what_was_found() -> None:
 def test_a_late_save_after_the_write_does_not_undo_the_success() -> None:
     bench = desk({NAME: "a\n"})
     bench.propose({NAME: "A\n"})
-    bench.disk.failing["finish"] = WorldFault("late_save", "A program saved into a file after it was replaced.")
+    told: list[str] = []
+    bench.session.notify = told.append
+    kept: dict[str, Json] = {NAME: "src/.remit-A1-0.conflict"}
+    fault = WorldFault("late_save", "A program saved into a file after it was replaced.", kept=kept)
+    bench.disk.failing["finish"] = fault
     bench.accept("P1")
-    assert bench.state.actions["A1"].state == "succeeded"
+    entry = bench.state.actions["A1"]
+    assert (entry.state, "src/.remit-A1-0.conflict" in entry.reason) == ("succeeded", True)
+    assert told == [f"{entry.reason}."], "no editor shows the copy by itself"
+
+
+@pytest.mark.parametrize("exchange", [True, False])
+def test_a_file_system_without_exchange_is_on_the_record(exchange: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = desk({NAME: "a\n"})
+    stage = MemoryDisk.stage
+
+    def staged(self: MemoryDisk, action: str, changes: Sequence[Any]) -> MemoryStaged:
+        return replace(stage(self, action, changes), exchange=exchange)
+
+    monkeypatch.setattr(MemoryDisk, "stage", staged)
+    bench.propose({NAME: "A\n"})
+    bench.accept("P1")
+    assert bench.state.actions["A1"].reason == ("" if exchange else NO_EXCHANGE)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from fakes import Bench, desk, sha
 from remit.core import staleness
 from remit.core.answers import StaleView
+from remit.core.codec import UTF8
 from remit.core.faults import AgentFault, UserFault
 from remit.core.model import ABSENT
 from remit.core.snapshot import Snapshot, Told
@@ -33,6 +34,13 @@ def bench() -> Bench:
     bench.open("src/a")
     bench.propose({"src/a": NEW})
     return bench
+
+
+def test_an_empty_base_is_a_base() -> None:
+    bench = desk({"src/a": ""})
+    bench.propose({"src/a": "new\n"})
+    assert staleness.base_text(bench.session.peek(), sha(""), UTF8) == ""
+    assert staleness.base_text(bench.session.peek(), sha("never kept"), UTF8) is None
 
 
 def test_nothing_moved_nothing_is_said(bench: Bench) -> None:

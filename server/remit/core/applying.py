@@ -6,17 +6,28 @@ only compared with what the buffer holds. What to do after a crash is `core/reco
 
 from __future__ import annotations
 
-from remit.core import asking, ending
-from remit.core import events as e
-from remit.core.effects import BufferEdit, DiskChange, EditBuffers, Edited, FilesDone, SettleFiles, StageFiles, Wake
-from remit.core.faults import UserFault
-from remit.core.mirror import Buffer
-from remit.core.model import ABSENT, fingerprint
-from remit.core.proposal import FileChange, Proposal
-from remit.core.text import Edit, Position, Range
-from remit.core.turn import Inflight, Turn
+from collections.abc import Mapping
 
-ANSWER, CONFIRM, QUIET = 30.0, 5.0, 1.0
+from remit.core import editing, ending, moving, plan, retracting
+from remit.core import events as e
+from remit.core.editing import Flight
+from remit.core.effects import (
+    DiskChange,
+    EditBuffers,
+    Edited,
+    FilesDone,
+    Operated,
+    RestoreFiles,
+    SettleFiles,
+    StageFiles,
+    Wake,
+)
+from remit.core.faults import UserFault
+from remit.core.model import fingerprint
+from remit.core.proposal import Proposal
+from remit.core.turn import Turn
+
+ANSWER, CONFIRM, QUIET = editing.ANSWER, editing.CONFIRM, editing.QUIET
 """Seconds: until the client must have answered; then until its buffer must show it; and of no typing beforehand, for a
 client that does not compare versions."""
 
@@ -29,7 +40,7 @@ def demand_able(turn: Turn, proposal: Proposal) -> None:
         for path in file.touches():
             if path not in turn.memory.mirror.buffers:
                 continue
-            if file.op in ("delete", "rename") or file.executable is not None:
+            if file.executable is not None:
                 raise UserFault("target_open", f"{path} is open in the editor.", remedy="Close it first.", path=path)
             if not turn.memory.can_edit:
                 raise UserFault(
@@ -38,11 +49,12 @@ def demand_able(turn: Turn, proposal: Proposal) -> None:
                     remedy="Close the file, and accept again.",
                     path=path,
                 )
+    moving.demand(turn, proposal)
 
 
 def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
     """Write the intent and start; the action's id."""
-    targets = tuple(target for file in proposal.files for target in _targets(turn, file))
+    targets = tuple(target for file in proposal.files for target in plan.targets(turn, file))
     name = turn.state.next_id("A")
     turn.emit(
         e.ActionPlanned(
@@ -56,7 +68,7 @@ def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
         )
     )
     ending.move(turn, name, "authorized")
-    flight = Inflight(proposal, "waiting", any(t.via == "disk" for t in targets), turn.clock + ANSWER)
+    flight = Flight(proposal, "waiting", any(t.via == "disk" for t in targets), turn.clock + ANSWER)
     flight.guard = "versions" if turn.memory.compares_versions else "verify-after"
     turn.memory.inflight[name] = flight
     _start(turn, name, flight)
@@ -65,10 +77,23 @@ def begin(turn: Turn, proposal: Proposal, approval: e.Approval) -> str:
 
 def edited(turn: Turn, outcome: Edited) -> None:
     """The client answered an edit; what its buffer shows decides."""
-    flight = turn.memory.inflight.get(outcome.action)
-    if flight is None or flight.phase not in ("buffers", "undo"):
+    flight = _flight(turn, outcome.action)
+    # An answer to the edit, if it comes when that is being taken back already, says nothing of the taking back.
+    if flight is None or flight.phase != ("undo" if outcome.undo else "buffers") or flight.moving not in ("", "edit"):
         return
-    flight.answered, flight.said = bool(outcome.applied), outcome.reason
+    _answered(turn, flight, outcome)
+
+
+def operated(turn: Turn, outcome: Operated) -> None:
+    """The client answered a file operation; what is on disk and open decides."""
+    flight = _flight(turn, outcome.action)
+    if flight is not None and flight.moving == ("back" if outcome.undo else "out"):
+        _answered(turn, flight, outcome)
+
+
+def _answered(turn: Turn, flight: Flight, outcome: Edited | Operated) -> None:
+    flight.answered = bool(outcome.applied)
+    flight.said = flight.said if outcome.undo else outcome.reason
     flight.deadline = turn.clock + CONFIRM
     turn.act(Wake(CONFIRM))
     look_again(turn, outcome.action)
@@ -76,193 +101,161 @@ def edited(turn: Turn, outcome: Edited) -> None:
 
 def files_done(turn: Turn, outcome: FilesDone) -> None:
     """A step with closed files ended."""
-    flight = turn.memory.inflight.get(outcome.action)
+    flight = _flight(turn, outcome.action)
     if flight is None:
         return
     step = (outcome.step, outcome.result)
     if step == ("stage", "done"):
         _edit_buffers(turn, outcome.action, flight)
     elif step == ("commit", "done"):
-        ending.end(turn, outcome.action, "succeeded")
-        turn.act(SettleFiles(outcome.action, "finish"))
+        _operate(turn, outcome.action, flight)
+    elif step == ("revert", "done"):
+        retracting.begin(turn, outcome.action, flight, flight.said)
+    elif outcome.step == "finish":
+        # Whatever was said of it: every file is in place, and what was saved meanwhile is in a copy.
+        ending.end(turn, outcome.action, "succeeded", outcome.reason)
     elif outcome.result == "unknown":
         ending.lose(turn, outcome.action, outcome.reason)
     elif outcome.step == "stage":
         ending.end(turn, outcome.action, "failed_without_effect", outcome.reason)
     elif outcome.step == "commit":
-        _undo_buffers(turn, outcome.action, flight, outcome.reason)
+        retracting.begin(turn, outcome.action, flight, outcome.reason)
 
 
 def woken(turn: Turn) -> None:
     """Time has passed: whatever waited for quiet or for a sign is looked at again."""
     for name, flight in list(turn.memory.inflight.items()):
+        assert isinstance(flight, Flight)
         if flight.phase == "waiting":
             _start(turn, name, flight)
+        elif flight.phase == "undo" and not flight.wanted:
+            retracting.again(turn, name, flight)
+        elif flight.moving == "due":
+            _operate(turn, name, flight)
         else:
             look_again(turn, name)
 
 
 def look_again(turn: Turn, name: str) -> None:
     """Compare what the buffers hold with what was promised; settle if that says enough."""
-    flight = turn.memory.inflight.get(name)
+    flight = _flight(turn, name)
     if flight is not None and flight.phase in ("stage", "commit"):
         # These end within the turn that begins them: the journal refused to take down how.
         turn.memory.inflight.pop(name)
         ending.move(turn, name, "outcome_unknown", "the outcome could not be recorded")
-        return
-    if flight is None or flight.phase not in ("buffers", "undo"):
-        return
-    targets = [target for target in turn.state.actions[name].plan.targets if target.via == "buffer"]
-    found = turn.found(target.path for target in targets)
-    wanted = {target.path: target.after if flight.phase == "buffers" else target.before for target in targets}
-    before = {target.path: target.before for target in targets}
-    if found == wanted:
-        for path in found.keys() & turn.memory.mirror.buffers.keys():
-            turn.memory.mirror.buffers[path].strokes.proposed(flight.proposal.id)
-        _buffers_done(turn, name, flight)
-    elif flight.phase == "buffers" and flight.answered is False and found == before:
-        if flight.disk:
-            turn.act(SettleFiles(name, "abort"))
-        ending.end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
-    elif flight.answered is False or turn.clock >= flight.deadline:
-        if flight.disk and flight.phase == "buffers":
-            turn.act(SettleFiles(name, "abort"))
-        ending.lose(turn, name, _doubt(flight))
+    elif flight is not None and flight.phase == "undo" and flight.wanted:
+        retracting.look(turn, name, flight)
+    elif flight is not None and flight.moving:
+        _operating(turn, name, flight)
+    elif flight is not None and flight.phase == "buffers":
+        found = turn.found(plan.buffers(turn, name))
+        if found == {target.path: target.after for target in plan.of(turn, name) if target.via == "buffer"}:
+            for path in found.keys() & turn.memory.mirror.buffers.keys():
+                turn.memory.mirror.buffers[path].strokes.proposed(flight.proposal.id)
+            _buffers_done(turn, name, flight)
+        elif flight.answered is False or turn.clock >= flight.deadline:
+            _buffers_failed(turn, name, flight, found)
 
 
 # --- the steps --------------------------------------------------------------------------------------------------------
 
 
-def _targets(turn: Turn, file: FileChange) -> list[e.Target]:
-    via = "buffer" if file.path in turn.memory.mirror.buffers and file.op == "modify" else "disk"
-    if file.op == "rename":
-        return [
-            e.Target(path=file.path, via="disk", before=ABSENT, after=file.result),
-            e.Target(path=file.origin, via="disk", before=file.base, after=ABSENT),
-        ]
-    return [e.Target(path=file.path, via="buffer" if via == "buffer" else "disk", before=file.base, after=file.result)]
+def _flight(turn: Turn, name: str) -> Flight | None:
+    found = turn.memory.inflight.get(name)
+    return found if isinstance(found, Flight) else None
 
 
-def _start(turn: Turn, name: str, flight: Inflight) -> None:
-    buffers = [turn.memory.mirror.buffers.get(target.path) for target in _plan(turn, name) if target.via == "buffer"]
-    if flight.guard == "verify-after" and any(b and turn.clock - b.changed_at < QUIET for b in buffers):
+def _start(turn: Turn, name: str, flight: Flight) -> None:
+    if not editing.quiet(turn, flight, plan.buffers(turn, name)):
         turn.act(Wake(QUIET))
         return
-    if reason := _displaced(turn, name) or _changed(turn, name):
+    if reason := plan.displaced(turn, name) or plan.changed(turn, name):
         ending.end(turn, name, "failed_without_effect", reason)
         return
     ending.move(turn, name, "dispatched", guard=flight.guard)
     flight.deadline = turn.clock + ANSWER
     if flight.disk:
         flight.phase = "stage"
-        turn.act(StageFiles(name, _disk_changes(turn, flight.proposal, name)))
+        turn.act(StageFiles(name, plan.disk_changes(turn, flight.proposal, name)))
     else:
         _edit_buffers(turn, name, flight)
 
 
-def _displaced(turn: Turn, name: str) -> str:
-    """Why the targets cannot be reached as planned any more: while a document is open, its buffer is the truth."""
-    for target in _plan(turn, name):
-        if (target.path in turn.memory.mirror.buffers) != (target.via == "buffer"):
-            return f"{target.path} was {'closed' if target.via == 'buffer' else 'opened'} meanwhile"
-    return ""
-
-
-def _changed(turn: Turn, name: str) -> str:
-    buffers = [target for target in _plan(turn, name) if target.via == "buffer"]
-    found = turn.found(target.path for target in buffers)
-    moved = (target.path for target in buffers if found.get(target.path) != target.before)
-    return next((f"{path} changed before the edit was sent" for path in moved), "")
-
-
-def _plan(turn: Turn, name: str) -> tuple[e.Target, ...]:
-    return turn.state.actions[name].plan.targets
-
-
-def _disk_changes(turn: Turn, proposal: Proposal, name: str) -> tuple[DiskChange, ...]:
-    files = {path: file for file in proposal.files for path in file.touches()}
-    changes = []
-    for target in (target for target in _plan(turn, name) if target.via == "disk"):
-        file = files[target.path]
-        changes.append(
-            DiskChange(
-                target.path,
-                before=None if target.before == ABSENT else target.before,
-                after=None if target.after == ABSENT else turn.kept(target.after),
-                mode_from=file.source if target.after != ABSENT else None,
-                executable=file.executable,
-                break_link=asking.is_allowed(turn, proposal.id, target.path),
-            )
-        )
-    return tuple(changes)
-
-
-def _edit_buffers(turn: Turn, name: str, flight: Inflight) -> None:
-    paths = [target.path for target in _plan(turn, name) if target.via == "buffer"]
+def _edit_buffers(turn: Turn, name: str, flight: Flight) -> None:
+    paths = plan.buffers(turn, name)
     if not paths:
-        flight.phase = "commit"
-        turn.act(SettleFiles(name, "commit"))
+        _commit(turn, name, flight)
         return
     flight.phase, flight.answered = "buffers", None
-    edits = tuple(_buffer_edit(turn, file, undo=False) for file in flight.proposal.files if file.path in paths)
-    turn.act(EditBuffers(name, f"Remit: {flight.proposal.id}", edits))
+    turn.act(EditBuffers(name, f"Remit: {flight.proposal.id}", editing.edits(turn, flight.proposal, paths)))
     turn.act(Wake(ANSWER))
 
 
-def _buffer_edit(turn: Turn, file: FileChange, *, undo: bool) -> BufferEdit:
-    buffer = turn.memory.mirror.buffers[file.path]
-    edits = []
-    for hunk in file.hunks:
-        start, old, new = hunk.old_start, hunk.old, hunk.new
-        if undo:
-            start, old, new = hunk.new_start, hunk.new, hunk.old
-        edits.append(Edit("".join(new), _lines(turn, buffer, start, start + len(old))))
-    return BufferEdit(file.path, buffer.version, tuple(edits))
-
-
-def _lines(turn: Turn, buffer: Buffer, start: int, end: int) -> Range:
-    last = buffer.text.end(turn.memory.mirror.encoding)
-
-    def point(line: int) -> Position:
-        return Position(line, 0) if line < buffer.text.line_count else last
-
-    return Range(point(start), point(end))
-
-
-def _buffers_done(turn: Turn, name: str, flight: Inflight) -> None:
-    if flight.phase == "undo":
-        ending.end(turn, name, "failed_without_effect", flight.said)
-    elif flight.disk and (reason := _displaced(turn, name)):
+def _buffers_done(turn: Turn, name: str, flight: Flight) -> None:
+    if flight.disk and (reason := plan.displaced(turn, name)):
         turn.act(SettleFiles(name, "abort"))
-        _undo_buffers(turn, name, flight, reason)
-    elif flight.disk:
+        retracting.begin(turn, name, flight, reason)
+    else:
+        _commit(turn, name, flight)
+
+
+def _commit(turn: Turn, name: str, flight: Flight) -> None:
+    if flight.disk:
         flight.phase = "commit"
         turn.act(SettleFiles(name, "commit"))
+    else:
+        _operate(turn, name, flight)
+
+
+def _operate(turn: Turn, name: str, flight: Flight) -> None:
+    """All else is in place: what the editor has to delete or rename comes last, since the rest can be taken back."""
+    file = plan.operated(turn, name, flight.proposal)
+    if file is None:
+        _finish(turn, name, flight)
+        return
+    flight.phase = "buffers"
+    _after(turn, name, flight, moving.begin(turn, name, flight, file))
+
+
+def _operating(turn: Turn, name: str, flight: Flight) -> None:
+    file = plan.operated(turn, name, flight.proposal)
+    if file is not None:
+        _after(turn, name, flight, moving.look(turn, name, flight, file))
+
+
+def _after(turn: Turn, name: str, flight: Flight, verdict: moving.Verdict) -> None:
+    if verdict == "done":
+        _finish(turn, name, flight)
+    elif verdict == "lost":
+        ending.lose(turn, name, flight.said)
+    elif verdict == "rescue":
+        # Under way until that is done (see `recovering.restored`): nothing is settled by what is there in between.
+        flight.phase, flight.moving = "revert", ""
+        ending.move(turn, name, "outcome_unknown", flight.said)
+        path = next(target.path for target in plan.of(turn, name) if target.via == "editor")
+        turn.act(RestoreFiles(name, (DiskChange(path, None, turn.kept(flight.typed)),)))
+    elif verdict == "failed":
+        flight.moving = ""
+        if flight.disk:
+            turn.act(SettleFiles(name, "revert"))
+        else:
+            retracting.begin(turn, name, flight, flight.said)
+
+
+def _finish(turn: Turn, name: str, flight: Flight) -> None:
+    if flight.disk:
+        flight.phase = "commit"
+        turn.act(SettleFiles(name, "finish"))
     else:
         ending.end(turn, name, "succeeded")
 
 
-def _undo_buffers(turn: Turn, name: str, flight: Inflight, reason: str) -> None:
-    """Closed files could not be put in place, and are as before: take the edits back if they are there as made."""
-    targets = [target for target in _plan(turn, name) if target.via == "buffer"]
-    if not targets:
-        ending.end(turn, name, "failed_without_effect", reason)
-        return
-    buffers = turn.memory.mirror.buffers
-    found = turn.found(target.path for target in targets)
-    if any(target.path not in buffers or found.get(target.path) != target.after for target in targets):
-        ending.lose(turn, name, f"{reason}; the open files were edited meanwhile")
-        return
-    flight.phase, flight.answered, flight.said = "undo", None, reason
-    flight.deadline = turn.clock + ANSWER
-    paths = {target.path for target in targets}
-    edits = tuple(_buffer_edit(turn, file, undo=True) for file in flight.proposal.files if file.path in paths)
-    turn.act(EditBuffers(name, f"Remit: take back {flight.proposal.id}", edits, undo=True))
-    turn.act(Wake(ANSWER))
-
-
-def _doubt(flight: Inflight) -> str:
-    if flight.answered is None:
-        return "the editor did not answer"
-    said = "applied" if flight.answered else f"not applied ({flight.said or 'no reason given'})"
-    return f"the editor said {said}, but its text is not what that would mean"
+def _buffers_failed(turn: Turn, name: str, flight: Flight, found: Mapping[str, str]) -> None:
+    """The client has answered, or its time is over, and the buffers do not hold what was promised."""
+    if flight.disk:
+        turn.act(SettleFiles(name, "abort"))
+    before = {target.path: target.before for target in plan.of(turn, name) if target.via == "buffer"}
+    if flight.answered is False and found == before:
+        ending.end(turn, name, "failed_without_effect", flight.said or "the editor refused the edit")
+    else:
+        ending.lose(turn, name, editing.doubt(turn, flight, plan.buffers(turn, name)))

@@ -31,6 +31,18 @@ class EditBuffers:
 
 
 @dataclass(frozen=True, slots=True)
+class OperateFile:
+    """One `workspace/applyEdit` with one file operation: rename `path` to `to`, or delete it (`to` is None); never
+    over anything. `undo` as in `EditBuffers`."""
+
+    action: str
+    label: str
+    path: str
+    to: str | None
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class DiskChange:
     """One closed file. `before`: its digest, None for a file that must not exist; `after`: its bytes, None deletes.
 
@@ -88,7 +100,7 @@ class Wake:
     seconds: float
 
 
-Effect = Union[EditBuffers, StageFiles, SettleFiles, RestoreFiles, RunCheck, Wake]
+Effect = Union[EditBuffers, OperateFile, StageFiles, SettleFiles, RestoreFiles, RunCheck, Wake]
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------
@@ -96,11 +108,25 @@ Effect = Union[EditBuffers, StageFiles, SettleFiles, RestoreFiles, RunCheck, Wak
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The client's answer to `workspace/applyEdit`; it is never believed, only compared with what the buffer holds."""
+    """The client's answer to `workspace/applyEdit`; it is never believed, only compared with what the buffer holds.
+
+    `undo`: to the one that took something back.
+    """
 
     action: str
     applied: bool | None
     reason: str = ""
+    undo: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operated:
+    """The client's answer to a file operation; believed as little as `Edited`."""
+
+    action: str
+    applied: bool | None
+    reason: str = ""
+    undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,4 +156,4 @@ class Woken:
     """Time has passed."""
 
 
-Outcome = Union[Edited, FilesDone, CheckDone, Woken]
+Outcome = Union[Edited, Operated, FilesDone, CheckDone, Woken]

@@ -29,10 +29,10 @@ class FileOutline(Model):
 
 
 class Target(Model):
-    """One file an action writes: through the editor's buffer or on disk, from which content to which."""
+    """One file an action writes: in the editor's buffer, by the editor's hand or on disk, from what to what."""
 
     path: str
-    via: Literal["buffer", "disk"]
+    via: Literal["buffer", "disk", "editor"]
     before: Binding
     after: Binding
 
@@ -53,6 +53,8 @@ class SessionOpened(Model):
     process: int
     version: str
     guards: tuple[str, ...] = Field(default=(), description="What stood guard, as probed when the session opened.")
+    operations: tuple[str, ...] = Field(default=(), description="File operations that the client announced.")
+    failure_handling: str = Field(default="", description="What the client says it does; nothing relies on it.")
 
 
 class PolicyActivated(Model):

@@ -5,8 +5,9 @@ Unknown is written first, decided second; nothing with an effect is done again. 
 
 from __future__ import annotations
 
-from remit.core import ending
+from remit.core import ending, retracting
 from remit.core import events as e
+from remit.core.editing import Flight
 from remit.core.effects import DiskChange, FilesDone, RestoreFiles, Wake
 from remit.core.model import ABSENT
 from remit.core.state import ActionEntry
@@ -77,15 +78,27 @@ def reconcile(turn: Turn, entry: ActionEntry) -> None:
         ending.after_success(turn, entry.plan.action)
     elif found == before:
         _move(turn, entry, "safe_to_retry", "every file holds the old content")
-    elif _half_on_disk(entry, found):
-        turn.act(RestoreFiles(entry.plan.action, _before_images(turn, entry, found)))
-    else:
+    elif not _can_go_back(turn, entry, found):
         ending.ask_about(turn, entry, "the files hold neither all of the old nor all of the new content")
+    elif images := _before_images(turn, entry, found):
+        turn.act(RestoreFiles(entry.plan.action, images))
+    else:
+        _take_back(turn, entry)
+
+
+def _take_back(turn: Turn, entry: ActionEntry) -> None:
+    """Only the editor's part is there, in documents that are open again: take it out of them."""
+    name = entry.plan.action
+    flight = Flight(turn.proposal(entry.plan.subject), "undo", False, turn.clock, recovered=True)
+    flight.guard = "versions" if turn.memory.compares_versions else "verify-after"
+    turn.memory.inflight[name] = flight
+    retracting.begin(turn, name, flight, "the session ended in the middle of it")
 
 
 def restored(turn: Turn, outcome: FilesDone) -> None:
     """Half-applied files were put back, or could not be."""
     entry = turn.state.actions[outcome.action]
+    turn.memory.inflight.pop(outcome.action, None)
     if entry.state != "outcome_unknown":
         return
     if outcome.result == "done":
@@ -96,7 +109,7 @@ def restored(turn: Turn, outcome: FilesDone) -> None:
 
 def _tellable(turn: Turn, entry: ActionEntry) -> bool:
     """Whether what we can see is what there is: a buffer that an editor may still bring back cannot be seen."""
-    buffers = [target.path for target in entry.plan.targets if target.via == "buffer"]
+    buffers = [target.path for target in entry.plan.targets if target.via != "disk"]
     if all(path in turn.memory.mirror.buffers for path in buffers):
         return True
     since = turn.memory.attached_at
@@ -111,11 +124,13 @@ def _after(entry: ActionEntry) -> dict[str, str]:
     return {target.path: target.after for target in entry.plan.targets}
 
 
-def _half_on_disk(entry: ActionEntry, found: dict[str, str]) -> bool:
-    """Whether each file is wholly old or new, and the new ones are all closed files that can be put back."""
+def _can_go_back(turn: Turn, entry: ActionEntry, found: dict[str, str]) -> bool:
+    """Whether each file is wholly old or new, and the new ones are closed files or texts that the editor has open."""
     whole = all(found.get(target.path) in (target.before, target.after) for target in entry.plan.targets)
     new = [target for target in entry.plan.targets if found.get(target.path) != target.before]
-    return whole and all(target.via == "disk" for target in new)
+    able = turn.state.mode == "editor" and turn.memory.can_edit
+    held = turn.memory.mirror.buffers if able else {}
+    return whole and all(target.via == "disk" or (target.via == "buffer" and target.path in held) for target in new)
 
 
 def _before_images(turn: Turn, entry: ActionEntry, found: dict[str, str]) -> tuple[DiskChange, ...]:
@@ -126,7 +141,7 @@ def _before_images(turn: Turn, entry: ActionEntry, found: dict[str, str]) -> tup
             after=None if target.before == ABSENT else turn.kept(target.before),
         )
         for target in entry.plan.targets
-        if found[target.path] != target.before
+        if target.via == "disk" and found[target.path] != target.before
     )
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from cattrs import Converter
 from lsprotocol import types
@@ -276,6 +277,9 @@ class Editor:
 
     def take(self, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
         """What VS Code does with a versioned edit: all of it, or none when one version is another."""
+        for change in params.edit.document_changes or []:
+            if isinstance(change, (types.RenameFile, types.DeleteFile)):
+                return types.ApplyWorkspaceEditResult(applied=self._operate(change))
         parts = [part for part in params.edit.document_changes or [] if isinstance(part, types.TextDocumentEdit)]
         known = {document.uri: document for document in self.documents.values()}
         for part in parts:
@@ -290,6 +294,29 @@ class Editor:
             ]
             self._change(known[part.text_document.uri], *sorted(edits, key=_last_first))
         return types.ApplyWorkspaceEditResult(applied=True)
+
+    def _operate(self, change: types.RenameFile | types.DeleteFile) -> bool:
+        """What VS Code does with a file operation: on disk at once; the tab is closed, a renamed one opened anew."""
+        old = _path(change.uri if isinstance(change, types.DeleteFile) else change.old_uri)
+        new = None if isinstance(change, types.DeleteFile) else _path(change.new_uri)
+        if not old.exists() or (new is not None and new.exists()):
+            return False
+        name = next((name for name, document in self.documents.items() if document.path == old), None)
+        text = None if name is None else self.text(name)
+        if new is None:
+            old.unlink()
+        else:
+            new.parent.mkdir(parents=True, exist_ok=True)
+            old.rename(new)
+        if name is not None:
+            self.close(name)
+            if new is not None:
+                self.open(new.relative_to(self.root).as_posix(), text)
+        return True
+
+
+def _path(uri: str) -> Path:
+    return Path(unquote(urlsplit(uri).path))
 
 
 def _last_first(edit: Edit) -> tuple[int, int]:
@@ -316,12 +343,18 @@ def plain_converter() -> Converter:
     return converter
 
 
-def capable(*, pull: bool = False, encodings: Sequence[str] = ()) -> types.ClientCapabilities:
-    """What a full editor says it can do; `pull` adds pulled diagnostics."""
+def capable(
+    *, pull: bool = False, encodings: Sequence[str] = (), operations: Sequence[str] = ()
+) -> types.ClientCapabilities:
+    """What a full editor says it can do; `pull` adds pulled diagnostics, `operations` those on files."""
     return types.ClientCapabilities(
         workspace=types.WorkspaceClientCapabilities(
             apply_edit=True,
-            workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True),
+            workspace_edit=types.WorkspaceEditClientCapabilities(
+                document_changes=True,
+                resource_operations=[types.ResourceOperationKind(one) for one in operations] or None,
+                failure_handling=types.FailureHandlingKind.TextOnlyTransactional,
+            ),
             diagnostics=types.DiagnosticWorkspaceClientCapabilities(refresh_support=True) if pull else None,
         ),
         text_document=types.TextDocumentClientCapabilities(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -143,10 +143,19 @@ class Disk:
         """Temporary files of unfinished actions: path to SHA-256. `.remit-<action>-<n>.tmp` belongs to change `n`."""
         return {left.path: left.digest for left in tree.leftovers(self._root)}
 
-    def sweep(self, keep: Collection[str]) -> _Paths:
-        """Remove the temporary files of all actions but those in `keep`; returns the paths that are gone."""
-        orphans = [left.path for left in tree.leftovers(self._root) if left.action not in keep]
-        return [path for path in orphans if drop_leftover(self._root, path)]
+    def sweep(self, keep: Collection[str], known: Callable[[str], bool]) -> tuple[_Paths, _Paths]:
+        """Remove the temporary files of all actions but those in `keep`; the paths that are gone, and the copies of
+        texts whose digest is not `known`: a save that raced with an action that was cut off is in no other place."""
+        gone, kept = list[str](), list[str]()
+        for left in tree.leftovers(self._root):
+            if left.action in keep:
+                continue
+            now = drop_leftover(self._root, self._moves, left.path, known)
+            if not now:
+                gone.append(left.path)
+            elif now != left.path:
+                kept.append(now)
+        return gone, kept
 
     def _read(self, directory: int, real: str) -> Found:
         # A device must be refused before it is opened: opening alone can have an effect.

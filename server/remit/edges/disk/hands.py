@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault
@@ -18,6 +19,9 @@ from remit.edges.disk import kernel
 from remit.edges.disk.root import Root, digest, digest_of, path_changed
 
 _ROUNDS = 16
+_COPIES = 1000
+PART = ".part"
+"""The end of a name under which a text is still being written: never in place, never anybody's only copy."""
 _UNREADABLE = "unreadable"
 
 
@@ -179,8 +183,7 @@ class Hands:
 
     def _keep(self, home: int, item: Item) -> None:
         """Give a text that is somebody else's a name that no sweep removes."""
-        name = item.temp.removesuffix(".tmp") + ".conflict"
-        self._place(home, item.temp, home, name)
+        name = _put_by(self._moves, home, item.temp)
         self.kept[item.change.path] = f"{item.home}/{name}" if item.home else name
 
     def _exchange(self, home: int, item: Item) -> None:
@@ -190,14 +193,32 @@ class Hands:
         self.exchange &= self._moves.place(source, name, target, new)
 
 
-def drop_leftover(root: Root, path: str) -> bool:
-    """Remove a temporary file that no action needs, unless some program is writing into it. Whether it is gone."""
+def drop_leftover(root: Root, moves: kernel.PlainMoves, path: str, known: Callable[[str], bool]) -> str | None:
+    """Remove a temporary file that no action needs, unless some program is writing into it.
+
+    A text that is not known may be a save that nobody has elsewhere: it is put by. Returns where what was at `path`
+    is now: "" when it is gone, `path` when it stays.
+    """
     parent, _, name = path.rpartition("/")
     try:
         with root.directory(parent) as folder:
-            return _drop(folder, name, digest(folder, name)) is True
+            held = digest(folder, name)
+            if name.endswith(PART) or (held is not None and known(held)):
+                return "" if _drop(folder, name, held) is True else path
+            put = _put_by(moves, folder, name)
+            return f"{parent}/{put}" if parent else put
     except OSError:
-        return False
+        return path
+
+
+def _put_by(moves: kernel.PlainMoves, folder: int, temp: str) -> str:
+    """Rename a temporary file to the first free name of a conflict copy; that name."""
+    stem = temp.removesuffix(".swap").removesuffix(".tmp")
+    for name in chain([f"{stem}.conflict"], (f"{stem}-{number}.conflict" for number in range(2, _COPIES))):
+        with suppress(FileExistsError):
+            moves.place(folder, temp, folder, name)
+            return name
+    raise OSError(errno.EEXIST, os.strerror(errno.EEXIST), temp)
 
 
 def stale(path: str, current: str | None) -> AgentFault:

@@ -34,6 +34,9 @@ _NOREPLACE, _EXCHANGE = 1, 2
 _APPLE_EXCLUSIVE, _APPLE_SWAP = 4, 2
 _NOT_HERE = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
 _F_SETLEASE, _F_SETSIG = 1024, 10
+_NOT_ALLOWED = frozenset({errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP})
+_ACCESS_LIST = "system.posix_acl_access"
+_VOUCHING = frozenset({"security.capability", "security.ima", "security.evm"})  # for exactly the old bytes
 
 
 def _libc() -> Any:
@@ -138,7 +141,7 @@ class Moves(PlainMoves):
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What a replaced file keeps besides its bytes. `owner` and `extended` are copied as far as we are allowed to."""
+    """What a replaced file keeps besides its bytes."""
 
     mode: int
     owner: tuple[int, int] | None = None
@@ -146,37 +149,49 @@ class Attributes:
 
 
 def attributes(fd: int) -> Attributes:
-    """The attributes of an open file; set-id bits and file capabilities are left out, as on every other write."""
+    """The attributes of an open file; left out are set-id bits, as on every other write, and what vouches for bytes."""
     found = os.fstat(fd)
     extended = []
-    if sys.platform.startswith("linux"):
-        with suppress(OSError):
-            names = [name for name in os.listxattr(fd) if name != "security.capability"]
-            extended = [(name, os.getxattr(fd, name)) for name in names]
+    for name in _extended_names(fd):
+        try:
+            extended.append((name, os.getxattr(fd, name)))
+        except OSError as error:
+            # Some are only for the system to see; one that is just gone is not the file's any more.
+            if error.errno not in {*_NOT_ALLOWED, errno.ENODATA}:
+                raise
     mode = stat.S_IMODE(found.st_mode) & ~(stat.S_ISUID | stat.S_ISGID)
     return Attributes(mode, (found.st_uid, found.st_gid), tuple(extended))
 
 
 def dress(fd: int, wanted: Attributes) -> None:
-    """Give an open file these attributes. Only the mode must succeed."""
+    """Give an open file these attributes, as far as we are allowed to; nobody may do more with it than before.
+
+    An OSError when the disk is too full for one, or an access list cannot be set.
+    """
+    mode = wanted.mode
     if wanted.owner is not None and sys.platform != "win32":
-        with suppress(OSError):
-            os.fchown(fd, *wanted.owner)
+        if not _own(fd, *wanted.owner):
+            # They would be the rights of another group: it gets what everybody has.
+            mode &= 0o707 | (mode & 0o007) << 3
         if sys.platform.startswith("linux"):
             _extend(fd, dict(wanted.extended))
-    os.fchmod(fd, wanted.mode)
+    os.fchmod(fd, mode)
 
 
-def fresh_mode() -> int:
-    """The mode of a file that any program would create now: 0666 less the umask."""
-    with (
-        suppress(OSError, ValueError, IndexError),
-        open("/proc/self/status", encoding="ascii", errors="replace") as info,
-    ):
-        return 0o666 & ~int(next(line for line in info if line.startswith("Umask:")).split()[1], 8)
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
+def executable(mode: int, wanted: bool | None) -> int:
+    """The mode with the x bits set for everybody who may read, or cleared; as it is for None."""
+    if wanted is None:
+        return mode
+    return mode | (mode & 0o444) >> 2 if wanted else mode & ~0o111
+
+
+def sync_folder(fd: int) -> None:
+    """fsync of a directory; where the file system has none for directories there is nothing to be done."""
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
 
 
 @contextmanager
@@ -231,15 +246,48 @@ def _renameat2(source: int, name: bytes, target: int, new: bytes, flag: int) -> 
     return int(_LIBC.syscall(number, source, name, target, new, flag))
 
 
-def _extend(fd: int, wanted: dict[str, bytes]) -> None:
-    with suppress(OSError):
-        # A default ACL of the directory is not the file's own.
-        for name in set(os.listxattr(fd)) - set(wanted):
-            with suppress(OSError):
-                os.removexattr(fd, name)
-    for name, value in wanted.items():
+def _own(fd: int, user: int, group: int) -> bool:
+    """Whether the file has this group now; the owner too, where we may give it away."""
+    for owner in (user, -1):
         with suppress(OSError):
+            os.fchown(fd, owner, group)
+            return True
+    return _group(fd) == group
+
+
+def _group(fd: int) -> int:
+    return os.fstat(fd).st_gid
+
+
+def _extended_names(fd: int) -> list[str]:
+    if not sys.platform.startswith("linux"):
+        return []
+    try:
+        return [name for name in os.listxattr(fd) if name not in _VOUCHING]
+    except OSError as error:
+        if error.errno not in _NOT_ALLOWED:
+            raise
+        return []
+
+
+def _extend(fd: int, wanted: dict[str, bytes]) -> None:
+    # A default access list of the directory is not the file's own.
+    for name in set(_extended_names(fd)) - set(wanted):
+        with _allowed(name):
+            os.removexattr(fd, name)
+    for name, value in wanted.items():
+        with _allowed(name):
             os.setxattr(fd, name, value)
+
+
+@contextmanager
+def _allowed(name: str) -> Iterator[None]:
+    """Leave to the system what only it may set. Without its access list a file would be open to others."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NOT_ALLOWED or name == _ACCESS_LIST:
+            raise
 
 
 def _fcntl(fd: int, command: int, argument: int) -> None:

@@ -19,7 +19,7 @@ from remit.core import paths
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault, Fault, Json, OurFault, WorldFault
 from remit.edges.disk import kernel
-from remit.edges.disk.hands import Hands, Item, Stuck, stale
+from remit.edges.disk.hands import PART, Hands, Item, Stuck, stale
 from remit.edges.disk.root import Root, digest, digest_of, fault, not_a_file
 
 _PATH_FAULTS = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG})
@@ -170,36 +170,39 @@ class Staged:
                 os.close(fd)
         return None
 
-    def _attributes(self, change: DiskChange, kept: kernel.Attributes | None) -> kernel.Attributes:
-        wanted = kept
-        if wanted is None and change.mode_from is not None:
-            source, _, name = paths.parse(change.mode_from, portable=False).rpartition("/")
-            with self._root.directory(source) as folder:
-                fd = os.open(name, kernel.READ, dir_fd=folder)
-                try:
-                    wanted = kernel.attributes(fd)
-                finally:
-                    os.close(fd)
-        wanted = wanted or kernel.Attributes(kernel.fresh_mode())
-        match change.executable:
-            case None:
-                return wanted
-            case True:
-                return replace(wanted, mode=wanted.mode | (wanted.mode & 0o444) >> 2)
-            case False:
-                return replace(wanted, mode=wanted.mode & ~0o111)
+    def _attributes(self, change: DiskChange, kept: kernel.Attributes | None) -> kernel.Attributes | None:
+        """What the file keeps: its own, or its source's; None for one that is new."""
+        if kept is not None or change.mode_from is None:
+            return kept
+        source, _, name = paths.parse(change.mode_from, portable=False).rpartition("/")
+        with self._root.directory(source) as folder:
+            fd = os.open(name, kernel.READ, dir_fd=folder)
+            try:
+                return kernel.attributes(fd)
+            finally:
+                os.close(fd)
 
-    def _write(self, folder: int, item: Item, data: bytes, wanted: kernel.Attributes) -> None:
-        fd = os.open(item.temp, kernel.NEW | getattr(os, "O_CLOEXEC", 0), 0o600, dir_fd=folder)
+    def _write(self, folder: int, item: Item, data: bytes, wanted: kernel.Attributes | None) -> None:
+        """The new text, whole and durable under the temporary name; under another one until it is that.
+
+        A new file is made as any program makes one: umask or the folder's default access list say who may read it.
+        """
+        part = f"{item.temp}{PART}"
+        rights = 0o666 if wanted is None else 0o600
+        fd = os.open(part, kernel.NEW | getattr(os, "O_CLOEXEC", 0), rights, dir_fd=folder)
         try:
             view = memoryview(data)
             while view:
                 view = view[os.write(fd, view) :]
-            kernel.dress(fd, wanted)
+            if wanted is not None:
+                kernel.dress(fd, replace(wanted, mode=kernel.executable(wanted.mode, item.change.executable)))
+            elif item.change.executable is not None:
+                os.fchmod(fd, kernel.executable(stat.S_IMODE(os.fstat(fd).st_mode), item.change.executable))
             os.fsync(fd)
+            kernel.Moves().place(folder, part, folder, item.temp)
         except OSError:
             # Not yet an item: nobody else would remove it.
-            os.unlink(item.temp, dir_fd=folder)
+            os.unlink(part, dir_fd=folder)
             raise
         finally:
             os.close(fd)
@@ -227,7 +230,7 @@ class Staged:
         for path in sorted(folders | {made.rpartition("/")[0] for made in self._hands.made}):
             # Undoing may have removed it again; the folder above it is in the set too.
             with suppress(FileNotFoundError), self._root.directory(path) as folder:
-                os.fsync(folder)
+                kernel.sync_folder(folder)
 
     def _unknown(self, cause: Fault | None) -> WorldFault:
         found: dict[str, Json] = {}

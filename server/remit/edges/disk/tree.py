@@ -20,7 +20,7 @@ from remit.core.faults import AgentFault
 from remit.edges.disk import kernel
 from remit.edges.disk.root import NOT_A_FILE, Root, digest
 
-TEMPORARY = re.compile(r"\.remit-(?P<action>[A-Za-z0-9_-]{1,64})-(?P<n>[0-9]{1,6})\.tmp(?:\.swap)?\Z")
+TEMPORARY = re.compile(r"\.remit-(?P<action>[A-Za-z0-9_-]{1,64})-(?P<n>[0-9]{1,6})\.tmp(?:\.swap|\.part)?\Z")
 _IGNORE_BYTES = 1 << 20
 _IGNORE_LINES = 2_000
 _STAR = "[^/]*"

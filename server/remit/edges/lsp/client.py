@@ -53,7 +53,12 @@ def abilities(params: types.InitializeParams) -> Abilities:
     name = params.client_info.name if params.client_info else ""
     # VS Code's client refuses an edit of another version; Neovim 0.11 applied a stale one and said true (tried).
     compares = bool(edit and edit.document_changes) and name.startswith("Visual Studio Code")
-    return Abilities(can_edit=bool(workspace and workspace.apply_edit), compares_versions=compares)
+    able = bool(workspace and workspace.apply_edit)
+    # An operation is a document change: a client that takes none of those cannot be sent one.
+    announced = (edit.resource_operations or ()) if edit and edit.document_changes and able else ()
+    operations = tuple(sorted(str(getattr(one, "value", one)) for one in announced))
+    handling = edit.failure_handling if edit else None
+    return Abilities(able, compares, operations, str(getattr(handling, "value", handling or "")))
 
 
 def guards(able: Abilities) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 from lsprotocol import types
 
 from remit.core import paths
-from remit.core.effects import BufferEdit, EditBuffers
+from remit.core.effects import BufferEdit, EditBuffers, OperateFile
 from remit.core.faults import Fault
 from remit.core.finding import Doable, Finding, Region, Severity
 from remit.core.text import Edit, Position, PositionEncoding, Range, Text
@@ -120,6 +120,16 @@ def to_workspace_edit(effect: EditBuffers, uris: Uris, *, versioned: bool) -> ty
         for file in effect.files
     ]
     return types.WorkspaceEdit(document_changes=changes)
+
+
+def to_operation(effect: OperateFile, uris: Uris) -> types.WorkspaceEdit:
+    """One file operation that overwrites nothing and fails when it has nothing to do."""
+    if effect.to is None:
+        options = types.DeleteFileOptions(recursive=False, ignore_if_not_exists=False)
+        return types.WorkspaceEdit(document_changes=[types.DeleteFile(uris.to_uri(effect.path), options=options)])
+    names = {"old_uri": uris.to_uri(effect.path), "new_uri": uris.to_uri(effect.to)}
+    never = types.RenameFileOptions(overwrite=False, ignore_if_exists=False)
+    return types.WorkspaceEdit(document_changes=[types.RenameFile(**names, options=never)])
 
 
 def _text_edits(file: BufferEdit) -> list[Any]:

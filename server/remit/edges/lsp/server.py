@@ -21,7 +21,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from remit.core import report
-from remit.core.effects import EditBuffers, Edited, RunCheck
+from remit.core.effects import EditBuffers, Edited, Operated, OperateFile, RunCheck
 from remit.core.faults import Fault, UserFault, WorldFault
 from remit.edges.lsp import client, convert
 from remit.edges.lsp.convert import Uris
@@ -107,8 +107,9 @@ class Door:
         )
         if options.get("prompts", True) is not False:
             self.prompts = Prompts(self.server, session, self.keep, self.say, self.moved)
-        session.edit, session.run = self.edit, lambda effect: self.opener.run(effect, session)
-        session.wake = self.wake
+        session.edit, session.operate = self.edit, self.operate
+        session.run = lambda effect: self.opener.run(effect, session)
+        session.wake, session.notify = self.wake, partial(self.say, types.MessageType.Warning)
         session.subscribe(self.moved)
         info = params.client_info
         name, version = (info.name, info.version or "") if info else ("unknown editor", "")
@@ -266,17 +267,21 @@ class Door:
     # --- effects ------------------------------------------------------------------------------------------------------
 
     def edit(self, effect: EditBuffers) -> None:
-        self.keep(asyncio.ensure_future(self._edit(effect)))
+        edit = convert.to_workspace_edit(effect, self.ready()[1].uris, versioned=self.versioned)
+        self.keep(asyncio.ensure_future(self._ask(effect, edit, Edited)))
 
-    async def _edit(self, effect: EditBuffers) -> None:
-        session, view = self.ready()
-        edit = convert.to_workspace_edit(effect, view.uris, versioned=self.versioned)
+    def operate(self, effect: OperateFile) -> None:
+        edit = convert.to_operation(effect, self.ready()[1].uris)
+        self.keep(asyncio.ensure_future(self._ask(effect, edit, Operated)))
+
+    async def _ask(self, effect: EditBuffers | OperateFile, edit: types.WorkspaceEdit, kind: Any) -> None:
         try:
             answer = await self.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, effect.label))
-            outcome = Edited(effect.action, answer.applied, answer.failure_reason or "")
+            outcome = kind(effect.action, answer.applied, answer.failure_reason or "", effect.undo)
         except JsonRpcException as error:
-            outcome = Edited(effect.action, False, f"the editor answered with an error: {error}"[:200])
-        self.guarded(session.happened, outcome)
+            reason = f"the editor answered with an error: {error}"[:200]
+            outcome = kind(effect.action, False, reason, effect.undo)
+        self.guarded(self.ready()[0].happened, outcome)
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
