@@ -60,7 +60,7 @@ def _shown(turn: Turn, file: FileChange) -> Shown:
     spots = {hunk.id: spot for hunk, spot in zip(file.hunks, found.spots, strict=True)}
     if found.clashes:
         return Shown(file, snapshot, "conflict", file.hunks, spots, found.clashes)
-    if not staleness.holds(snapshot.charset, file):
+    if charset == file.encoding() and not staleness.holds(snapshot.charset, file):
         return Shown(file, snapshot, "not_possible", file.hunks)
     return Shown(file, snapshot, "clean", tuple(_at(file.hunks[i], span) for i, span in found.kept), spots)
 
