@@ -60,7 +60,7 @@ def check_text(data: bytes) -> None:
     first, *changes = data[1:].split(b"\0\0")
     model = text_of(first)
     buffer = Text(model)
-    for data in changes:
+    for data in changes[:12]:
         edit = _change(data)
         wrong = edit.range is not None and (
             edit.range.start > edit.range.end
@@ -305,6 +305,7 @@ _ALL = (
         ),
         _WORDS,
         _RAW,
+        512,
     ),
     Target(
         "codec",
@@ -345,6 +346,7 @@ _ALL = (
         ),
         _WORDS,
         _RAW,
+        400,
     ),
 )
 
