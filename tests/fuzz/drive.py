@@ -43,16 +43,16 @@ FOUND = 77
 LONG_RUN = 1_000_000
 RUNS = {
     "targets": {
-        "unified": 50_000,
+        "unified": 30_000,
         "envelope": 50_000,
         "place": 20_000,
-        "contract": 50_000,
+        "contract": 30_000,
         "policy": 20_000,
         "chain": 50_000,
         "path": 50_000,
-        "scope": 50_000,
+        "scope": 30_000,
     },
-    "texts": {"text": 20_000, "codec": 50_000, "names": 20_000, "printed": 10_000, "merge": 10_000, "swap": 10_000},
+    "texts": {"text": 20_000, "codec": 50_000, "names": 20_000, "printed": 8_000, "merge": 10_000, "swap": 8_000},
     "records": {"journal": 50_000, "event": 50_000, "small": 50_000, "ignore": 50_000},
     "wires": {"socket": 50_000, "request": 50_000, "uri": 30_000, "lsp": 50_000},
 }

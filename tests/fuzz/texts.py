@@ -323,7 +323,7 @@ _ALL = (
         (b"one\ntwo\nthree\n\0one\n2\nthree\n\0one\ntwo\nthree\nfour", b"a\r\nb\0a\r\nb\r\n\0", b"x\n\0\0y\n"),
         (*PATCH_WORDS, *_WORDS),
         _RAW,
-        1024,
+        400,
     ),
     Target(
         "merge",
@@ -332,7 +332,7 @@ _ALL = (
         (b"1\n2\n3\n4\n\0001\ntwo\n3\n4\n\0001\n2\n3\n4\nfive", b"a\nb\0a\nb\n\0A\nb"),
         _WORDS,
         _RAW,
-        1024,
+        400,
     ),
     Target(
         "swap",
