@@ -199,7 +199,7 @@ def bug_ignore() -> None:
         return f"(?>[^/]*?{literal}){opening}{more}" if literal and "/" not in literal else f"[^/]*{part}"
 
     def careless(pattern: str) -> str:
-        first, *rest = pattern.split("[^/]*")
+        first, *rest = re.sub(r"(?:\[\^/\]\*)+", "[^/]*", pattern).split("[^/]*")
         return "".join([first, *map(held, rest)])
 
     put(tree, "steady", careless)

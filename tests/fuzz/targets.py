@@ -41,7 +41,7 @@ class Target:
     seeds: tuple[bytes, ...]
     words: tuple[str, ...]
     raw: tuple[bytes, ...] = ()
-    longest: int = 4096
+    longest: int = 2048
 
     def pieces(self) -> list[bytes]:
         """What is mixed in: the words in UTF-8, and bytes that are no text."""
@@ -399,11 +399,16 @@ _ALL = (
         PATCH_WORDS,
     ),
     Target("contract", check_contract, bug_contract, (_CONTRACT.encode(), b"{}", b"[]"), JSON_WORDS + _SCHEMA_WORDS),
-    Target("policy", check_policy, bug_policy, (_POLICY.encode(), b"a = 1"), JSON_WORDS + _SCHEMA_WORDS),
+    Target("policy", check_policy, bug_policy, (_POLICY.encode(), b"a = 1"), JSON_WORDS + _SCHEMA_WORDS, longest=1024),
     Target("chain", check_chain, bug_chain, (_EVENT.encode(), b"{}"), JSON_WORDS),
-    Target("path", check_path, bug_path, (b"docs/a.md", b"./a b/c.d", "é/ß.py".encode()), _PATH_WORDS),
+    Target("path", check_path, bug_path, (b"docs/a.md", b"./a b/c.d", "é/ß.py".encode()), _PATH_WORDS, longest=5000),
     Target(
-        "scope", check_scope, bug_scope, (b"src/\n!src/*.key\nsrc/a.py", b"*.md\n./x\ndocs/**\nx/y.md"), _PATH_WORDS
+        "scope",
+        check_scope,
+        bug_scope,
+        (b"src/\n!src/*.key\nsrc/a.py", b"*.md\n./x\ndocs/**\nx/y.md"),
+        _PATH_WORDS,
+        longest=512,
     ),
 )
 

@@ -60,7 +60,7 @@ def check_text(data: bytes) -> None:
     first, *changes = data[1:].split(b"\0\0")
     model = text_of(first)
     buffer = Text(model)
-    for data in changes:
+    for data in changes[:12]:
         edit = _change(data)
         wrong = edit.range is not None and (
             edit.range.start > edit.range.end
@@ -305,6 +305,7 @@ _ALL = (
         ),
         _WORDS,
         _RAW,
+        512,
     ),
     Target(
         "codec",
@@ -322,7 +323,7 @@ _ALL = (
         (b"one\ntwo\nthree\n\0one\n2\nthree\n\0one\ntwo\nthree\nfour", b"a\r\nb\0a\r\nb\r\n\0", b"x\n\0\0y\n"),
         (*PATCH_WORDS, *_WORDS),
         _RAW,
-        1024,
+        400,
     ),
     Target(
         "merge",
@@ -331,7 +332,7 @@ _ALL = (
         (b"1\n2\n3\n4\n\0001\ntwo\n3\n4\n\0001\n2\n3\n4\nfive", b"a\nb\0a\nb\n\0A\nb"),
         _WORDS,
         _RAW,
-        1024,
+        400,
     ),
     Target(
         "swap",
@@ -345,6 +346,7 @@ _ALL = (
         ),
         _WORDS,
         _RAW,
+        400,
     ),
 )
 
