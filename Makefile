@@ -4,7 +4,7 @@ BIN = .venv/bin
 PYTEST = $(BIN)/pytest
 WORKERS = -n 2 --dist loadgroup
 
-.PHONY: help setup demo check check-static test test-long contracts lock clean
+.PHONY: help setup demo check check-static test test-long bench contracts lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1	\2/p' Makefile
@@ -20,6 +20,9 @@ test: check-static ## everything but the long tests
 
 test-long: setup ## the long tests, and the deep ones with many more inputs
 	@REMIT_DEPTH=long $(PYTEST) $(WORKERS) -m "long or deep"
+
+bench: setup ## the targets of docs/performance.md, measured; BENCH="--only T12" for one
+	@cd tests && ../$(BIN)/python -m bench $(BENCH)
 
 check-static: setup ## format, lint, types and imports
 	@$(BIN)/ruff format --check --quiet .

@@ -336,7 +336,7 @@ def codes() -> set[str]:
     """Every word with hyphens in the files that make findings is a diagnostic's code."""
     return {
         node.value
-        for name in ("findings", "paperwork", "questions")
+        for name in ("findings", "paperwork", "pending", "questions")
         for node in ast.walk(ast.parse((PACKAGE / "core" / f"{name}.py").read_bytes()))
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -17,9 +17,11 @@ from remit.core import (
     activating,
     amending,
     applying,
+    atonce,
     checking,
     deciding,
     drafting,
+    following,
     plain,
     proposing,
     reading,
@@ -27,10 +29,11 @@ from remit.core import (
     report,
     reviewing,
     undoing,
+    verdict,
 )
 from remit.core import events as e
 from remit.core.answers import FinishResult
-from remit.core.effects import CheckDone, Edited, Effect, FilesDone, Outcome, Woken
+from remit.core.effects import CheckDone, Edited, Effect, FilesDone, Outcome, Wake, Woken
 from remit.core.faults import AgentFault, UserFault
 from remit.core.mirror import Mirror
 from remit.core.model import Model, fingerprint
@@ -51,8 +54,10 @@ class Mediator:
     clock: Clock
     tokens: Tokens
     state: State = field(default_factory=State)
+    rebase: Literal["auto", "ask"] = "ask"
     memory: Memory = field(init=False)
     sight: Sight = field(init=False)
+    _pause: float = 0.0
 
     def __post_init__(self) -> None:
         self.memory = Memory(Mirror(), Offers(self.tokens.token))
@@ -99,7 +104,20 @@ class Mediator:
         """A buffer changed; the reason when the change cannot be trusted."""
         doubt = self.memory.mirror.change(path, version, edits, turn.clock, name)
         self._moved(turn)
+        if self.rebase == "auto" and turn.clock >= self._pause and following.concerns(turn, path):
+            self._later(turn, following.PAUSE)
         return doubt
+
+    def configured(self, turn: Turn, rebase: Literal["auto", "ask"]) -> None:
+        """What the human has set: whether what waits moves along with what they type."""
+        self.rebase = rebase
+        if rebase == "auto":
+            self._later(turn, following.PAUSE)
+
+    def _later(self, turn: Turn, seconds: float) -> None:
+        """Look in a while what may move along; one such look is enough, however much is typed until then."""
+        self._pause = turn.clock + seconds
+        turn.act(Wake(seconds))
 
     def saved(self, turn: Turn, path: str, name: str) -> bool:
         self.sight.nudge()
@@ -224,6 +242,9 @@ class Mediator:
             case Woken():
                 applying.woken(turn)
                 recovering.look_again(turn)
+                auto = self.rebase == "auto" and turn.state.mode == "editor"
+                if auto and (left := following.along(turn)) is not None:
+                    self._later(turn, left)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,13 +308,13 @@ def _finish(turn: Turn, agent: str, task: str, params: Any) -> FinishResult:
 
 
 def _proposal_result(turn: Turn, agent: str, task: str | None, params: Any) -> Model:
-    reading.demand_visible(turn, agent, task, params.proposal_id)
-    return reading.proposal(turn, params.proposal_id)
+    verdict.demand_visible(turn, agent, task, params.proposal_id)
+    return verdict.shown_proposal(turn, task, params.proposal_id)
 
 
 def _withdrawn(turn: Turn, agent: str, _task: str | None, params: Any) -> Model:
     proposing.withdraw(turn, agent, params.proposal_id)
-    return reading.proposal(turn, params.proposal_id)
+    return verdict.proposal(turn, params.proposal_id)
 
 
 def _decided(turn: Turn, name: str) -> Model:
@@ -334,6 +355,7 @@ COMMANDS: Mapping[str, Callable[[Turn, Command], str]] = {
     "rebase": lambda turn, c: reviewing.rebase(turn, c.offer),
     "amend": lambda turn, c: amending.amend(turn, c.offer, c.files),
     "undo": lambda turn, c: undoing.undo(turn, c.offer),
+    "seen": lambda turn, c: atonce.seen(turn, c.offer),
     "decide": lambda turn, c: deciding.answer(turn, c.offer, c.option, c.text),
     "runCheck": lambda turn, c: checking.run_now(turn, c.offer, anyway=c.anyway, verdict=c.option or "sign_off"),
 }

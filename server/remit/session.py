@@ -6,10 +6,10 @@ checks are run, and are told when something has changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from remit.core import events, findings, report
 from remit.core.effects import (
@@ -212,6 +212,11 @@ class Session:
         with self._turn() as turn:
             return self.mediator.closed(turn, path, name)
 
+    def configure(self, rebase: Literal["auto", "ask"]) -> None:
+        """Whether what waits moves along with what the human types (`remit.rebase`)."""
+        with self._turn() as turn:
+            self.mediator.configured(turn, rebase)
+
     def command(self, command: str, arguments: Command) -> str:
         """The human answers an offer; what it led to. Raises UserFault or WorldFault, having changed nothing."""
         with self._turn() as turn:
@@ -225,6 +230,11 @@ class Session:
     def offer(self, doable: Doable) -> str:
         """The offer under which a doable is shown now."""
         return findings.offer(self.mediator.turn(drawing=True), doable)
+
+    def offers(self, doables: Iterable[Doable]) -> list[str]:
+        """As `offer`, for many that are shown together: the files are looked at once."""
+        turn = self.mediator.turn(drawing=True)
+        return [findings.offer(turn, doable) for doable in doables]
 
     def overview(self) -> dict[str, Json]:
         """Everything that waits, each with the offer that answers it."""

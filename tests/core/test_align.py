@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.core import align
-from remit.core.align import Block, blocks, tokens
+from remit.core.align import Block, blocks, common, common_end, tokens
 
 sides = st.lists(st.sampled_from("abcdefgh"), max_size=80)
 
@@ -33,6 +33,18 @@ def test_the_blocks_lead_from_one_side_to_the_other(old: list[str], new: list[st
         patch.setattr(align, "WINDOW", window)
         one, two = tokens(old, new)
         assert carried_out(one, two, list(blocks(one, two))) == two
+
+
+@given(sides, sides, sides, st.integers(0, 3))
+def test_common_ends(old: list[str], new: list[str], end: list[str], head: int) -> None:
+    one, two = [*end, *old, *end], [*end, *new, *end]
+    first = common(one, two)
+    assert first >= len(end) and one[:first] == two[:first]
+    assert first == min(len(one), len(two)) or one[first] != two[first]
+    last = common_end(one, two, min(head, len(end)))
+    assert one[len(one) - last :] == two[len(two) - last :]
+    room = min(len(one), len(two)) - min(head, len(end))
+    assert last == room or one[-1 - last] != two[-1 - last]
 
 
 @given(sides, sides)

@@ -84,3 +84,47 @@ def test_the_agents_text_cannot_be_accepted_once_it_was_amended() -> None:
     with pytest.raises(UserFault) as caught:
         bench.command("accept", accept)
     assert caught.value.code == "already_decided"
+
+
+def test_what_is_shown_rebased_is_amended_on_the_present_text() -> None:
+    bench = desk({"src/a": TEXT, "src/b": "b\n"})
+    bench.open("src/a")
+    first = bench.propose({"src/b": "B\n", "src/a": TEXT.replace("two", "TWO")})
+    bench.type("src/a", 0, 0, "zero\n")
+    second = amended(bench, first, src__a="zero\n" + TEXT.replace("two", "Two!"), src__b="B!\n")
+    made = bench.session.peek().proposal(second)
+    assert (made.made, made.parent) == ("amend", first)
+    assert [(file.path, file.base) for file in made.files] == [("src/b", sha("b\n")), ("src/a", sha("zero\n" + TEXT))]
+    bench.accept(second)
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + TEXT.replace("two", "Two!") and bench.disk.files["src/b"] == b"B!\n"
+
+
+def test_hunks_of_what_was_amended_and_of_what_was_not_have_names_of_their_own() -> None:
+    bench = desk({"src/a": TEXT, "src/b": TEXT})
+    first = bench.propose({"src/a": TEXT.replace("two", "TWO"), "src/b": TEXT.replace("two", "TWO")})
+    bench.disk.files |= {"src/a": ("zero\n" + TEXT).encode(), "src/b": ("zero\n" + TEXT).encode()}
+    second = amended(bench, first, src__a="ZERO\none\nTWO\nTHREE\n")
+    names = [hunk.id for _, hunk in bench.session.peek().proposal(second).hunks()]
+    assert len(names) == len(set(names)) == 3
+
+
+def test_a_file_that_holds_it_all_already_can_be_amended_too() -> None:
+    bench = desk({"src/a": TEXT, "src/b": TEXT})
+    first = bench.propose({"src/a": TEXT.replace("two", "TWO"), "src/b": TEXT.replace("two", "TWO")})
+    bench.disk.files |= {"src/a": ("zero\n" + TEXT).encode(), "src/b": TEXT.replace("two", "TWO").encode()}
+    second = amended(bench, first, src__b=TEXT.replace("two", "Two"))
+    bench.accept(second)
+    assert bench.disk.files["src/a"] == ("zero\n" + TEXT.replace("two", "TWO")).encode()
+    assert bench.disk.files["src/b"] == TEXT.replace("two", "Two").encode()
+
+
+def test_an_amendment_of_another_text_than_was_shown_is_void() -> None:
+    bench = desk({"src/a": TEXT})
+    name = bench.propose({"src/a": TEXT.replace("two", "TWO")})
+    bench.disk.files["src/a"] = ("zero\n" + TEXT).encode()
+    offer = bench.offer("amend", name)
+    bench.disk.files["src/a"] = ("zero\nmore\n" + TEXT).encode()
+    with pytest.raises(UserFault) as caught:
+        bench.command("amend", offer, files={"src/a": "zero\none\n2\nthree\n"})
+    assert caught.value.code == "stale" and bench.state.proposals[name].state == "pending"

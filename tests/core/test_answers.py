@@ -47,6 +47,7 @@ STALE: dict[str, Any] = {
     "movedBy": [{"who": "proposal", "proposal": "P1", "agent": "codex"}, {"who": "user"}],
     "lineEndsOnly": False,
     "rebase": "not_possible",
+    "conflicts": [],
 }
 RUN: dict[str, Any] = {
     "runId": "r1",
@@ -85,7 +86,9 @@ TASK: dict[str, Any] = {
     "checks": [CHECK],
     "network": "disabled",
     "delivery": "local_files",
+    "review": "before",
     "commitAllowed": False,
+    "placement": ["exact", "offset", "line_ends"],
     "contractPath": "t.contract.json",
     "contractDigest": DIGEST,
     "policyDigest": DIGEST,
@@ -110,7 +113,9 @@ PROPOSAL: dict[str, Any] = {
     "fresh": False,
     "settled": False,
     "hunks": [HUNK],
+    "diff": "",
     "replacedBy": ["p2"],
+    "replacements": [],
     "stale": [STALE],
     "decisions": ["d1"],
     "reason": "",

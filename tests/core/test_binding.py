@@ -11,7 +11,7 @@ import pytest
 
 from desks import FILES, TEXT, change, refused_proposal, stale_view, whole
 from fakes import Bench, desk, sha
-from remit.core import codec
+from remit.core import binding, codec
 from remit.core.faults import AgentFault
 from remit.core.model import ABSENT
 from remit.core.text import Edit
@@ -58,7 +58,7 @@ def test_a_byte_order_mark_is_not_taken_away_by_the_way(bench: Bench) -> None:
     data = codec.encode("a\nb\n", codec.MARKED[0])
     bench.disk.files["src/m"] = data
     edits = [{"path": "src/m", "search": "\ufeffa", "replace": "A"}]
-    assert refused_proposal(bench, "byte_order_mark", edits=edits, bases={"src/m": sha(data)})["path"] == "src/m"
+    refused_proposal(bench, "byte_order_mark", edits=edits, bases={"src/m": sha(data)})
 
 
 def test_a_full_blob_id_of_git_is_a_binding(bench: Bench) -> None:
@@ -101,6 +101,8 @@ def test_a_stale_change_is_told_whether_a_rebase_would_do(bench: Bench, read: bo
     view = stale_view(refused_proposal(bench, "stale", patch=change("two", "TWO"), bases={"src/a": base}))
     assert view["rebase"] == rebase
     assert bool(view["diff"]) == read
+    both = {"baseLine": 2, "base": ["two\n"], "line": 2, "present": ["TWO and a half\n"], "proposed": ["TWO\n"]}
+    assert view["conflicts"] == ([{**both, "cut": False}] if rebase == "conflict" else [])
 
 
 def test_line_ends_alone_are_named(bench: Bench) -> None:
@@ -162,3 +164,28 @@ def test_a_change_of_the_buffer_alone_does_not_move_the_binding(bench: Bench) ->
     bench.change("src/b", Edit("typed\n"))
     bench.undo("src/b")
     assert bench.call("propose_patch", **whole("src/b", "B\n", sha("b\n")))["proposalId"] == "P1"
+
+
+def test_blob_ids_of_both_kinds_are_gits() -> None:
+    """`git hash-object --stdin` in a repository of each format says so."""
+    assert binding.blob_id(b"hello\n", "0" * 40) == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert binding.blob_id(b"hello\n", "0" * 64) == "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"
+
+
+def test_the_same_index_line_refused_again_and_again_says_stop(bench: Bench) -> None:
+    patch = f"diff --git a/src/b b/src/b\nindex {'1' * 40}..{'2' * 40}\n--- a/src/b\n+++ b/src/b\n@@ -1 +1 @@\n-b\n+B\n"
+    remedies = [str(refused_proposal(bench, "stale", patch=patch)["remedy"]) for _ in range(3)]
+    assert ["stop" in remedy for remedy in remedies] == [False, False, True]
+
+
+def test_a_blob_of_the_disk_binds_a_buffer_whose_line_ends_the_editor_changed(bench: Bench) -> None:
+    data = b"one\r\ntwo\n"
+    bench.disk.files["src/mixed"] = data
+    bench.open("src/mixed", "one\r\ntwo\r\n")
+    ids = binding.blob_id(data, "0" * 40), "2" * 40
+    head = f"diff --git a/src/mixed b/src/mixed\nindex {'..'.join(ids)}\n--- a/src/mixed\n+++ b/src/mixed\n"
+    patch = f"{head}@@ -2 +2 @@\n-two\n+2\n"
+    data_of = refused_proposal(bench, "result_mismatch", patch=patch)
+    assert data_of["index"] == "2" * 40
+    bound = {"src/mixed": sha(data)}
+    assert refused_proposal(bench, "result_mismatch", patch=patch, bases=bound)["index"] == "2" * 40

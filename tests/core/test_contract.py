@@ -27,7 +27,7 @@ def contract(**more: Any) -> TaskContract:
 
 def test_the_seed_example_is_valid_as_it_stands() -> None:
     found = contract()
-    assert found.wire() == {**SEED, "verification": {**SEED["verification"], "required": []}}
+    assert found.wire() == {**SEED, "review": "before", "verification": {**SEED["verification"], "required": []}}
     assert found.checks() == ("editorial_review",)
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.core import diff, slide
-from remit.core.diff import Conflict, Merged, Region, Span, apply, between, joins, merge, spans, unified
+from remit.core.diff import Conflict, Merged, Region, Span, apply, between, merge, spans, unified
 from remit.core.faults import OurFault
 from remit.core.text import split_lines
 
@@ -50,7 +50,23 @@ def test_the_ends_that_are_equal_make_no_difference(old: str, new: str, end: str
         patch.setattr(slide, "BLANKS", 1)
         patch.setattr(diff, "_anew", lambda *_: False)
         one, two = end + "\n" * 9 + old + end, end + "\n" * 9 + new + end
-        assert between(one, two) == spans(split_lines(one), split_lines(two))
+        assert between(one, two) == diff._told(split_lines(one), split_lines(two))
+
+
+def least(old: list[str], new: list[str]) -> int:
+    """Changed lines in the best case: what is in no longest common subsequence."""
+    row = [0] * (len(new) + 1)
+    for line in old:
+        above, row = row, [0]
+        for place, other in enumerate(new):
+            row.append(above[place] + 1 if line == other else max(above[place + 1], row[place]))
+    return len(old) + len(new) - 2 * row[-1]
+
+
+@given(plain, plain)
+def test_where_it_is_asked_no_smaller_change_exists(old: str, new: str) -> None:
+    one, two = split_lines(old), split_lines(new)
+    assert sum(len(span.old) + len(span.new) for span in spans(one, two)) == least(one, two)
 
 
 def test_only_what_was_edited_is_told() -> None:
@@ -62,6 +78,12 @@ def test_only_what_was_edited_is_told() -> None:
         found = spans(lines, list(chain.from_iterable(edited)))
         assert sum(len(span.old) for span in found) == sum(not stay for stay in edited)
         assert sum(len(span.new) for span in found) == sum(len(stay) == 2 for stay in edited)
+
+
+def test_as_many_lines_stay_as_can_where_that_is_asked() -> None:
+    """A shared blank line is no reason to tear a rewrite apart; but it is the line that was there."""
+    assert [span.old for span in spans(["a\n", "\n", "b\n"], ["x\n", "\n", "y\n"])] == [("a\n",), ("b\n",)]
+    assert [span.old for span in between("a\n\nb\n", "x\n\ny\n")] == [("a\n", "\n", "b\n")]
 
 
 def at(found: Sequence[Span]) -> list[tuple[int, int, int, int]]:
@@ -309,8 +331,3 @@ def test_printed_form() -> None:
     )
     assert unified("", "a\n", "/dev/null", "b/x") == "--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+a\n"
     assert unified("a\n", "a\n", "a/x", "b/x") == ""
-
-
-@given(plain, plain, plain)
-def test_whether_two_changes_join_is_told_without_the_text(base: str, ours: str, theirs: str) -> None:
-    assert joins(between(base, ours), between(base, theirs)) == isinstance(merge(base, ours, theirs), Merged)

@@ -99,3 +99,9 @@ def test_every_signed_line_is_read(lines: list[tuple[str, str]]) -> None:
 def test_only_our_faults(parts: list[str]) -> None:
     with suppress(AgentFault):
         assert isinstance(files("\n".join([BEGIN, *parts])), list)
+
+
+def test_several_blocks_in_a_row_are_read_as_one() -> None:
+    other = BLOCK.replace("File: f", "File: g")
+    assert [file.path for file in files(f"{BLOCK}\n{other}")] == ["f", "g"]
+    assert refusal(f"{BLOCK}more\n{other}").data == {"line": 7}

@@ -28,6 +28,7 @@ EVERY: list[Any] = [
     e.Rejected(proposal="P1", hunks=("P1.1",), approval=YES),
     e.Superseded(proposal="P1", replaced_by=("P2", "P3")),
     e.Undone(proposal="P1", by="P2"),
+    e.Seen(proposal="P1", approval=YES),
     e.Withdrawn(proposal="P1", reason="r"),
     e.Answered(agent="a", key="k", request=D, answer=D),
     e.ActionPlanned(action="A1", kind="apply", subject="P1", task="t", parameters=D, approval=YES, targets=(TARGET,)),

@@ -121,8 +121,11 @@ def test_a_stale_hunk_follows_its_lines_and_shows_what_moved(bench: Bench) -> No
     assert shown(bench, "patch-pending") == []
     assert (found.path, found.region, found.severity) == ("src/a", Region(6, 0, 6, 4), "warning")
     assert found.related == (("src/a", Region(0, 0, 1, 1), "This has changed since."),)
-    assert acts(found) == [("rebase", "P1", ""), ("reject", "P1", "")] and found.doable[0].preferred
-    assert found.data == {"proposal": "P1", "hunk": "P1.1", "base": sha(TEXT)}
+    assert found.message == "P1 by coder, moved 2 lines down, would change 1 line into 1 line."
+    assert acts(found) == [("accept", "P1", ""), ("reject", "P1", ""), ("rebase", "P1", "")]
+    assert [doable.preferred for doable in found.doable] == [True, False, False]
+    said = {"proposal": "P1", "hunk": "P1.1", "base": sha(TEXT), "shown": "rebased"}
+    assert found.data == said
     bench.undo("src/a")
     assert [one.code for one in bench.session.findings()] == ["patch-pending"]
 
@@ -295,6 +298,18 @@ def test_what_becomes_executable_is_said() -> None:
         "P1 by coder would create src/run, executable.",
         "P2 by coder would make this file executable.",
         "P3 by coder would change and move this file to src/z, executable.",
+    ]
+
+
+def test_a_copy_and_a_loose_place_are_said() -> None:
+    bench = desk({"src/a": TEXT})
+    copy = f"diff --git a/src/a b/src/c\ncopy from src/a\ncopy to src/c\n{HUNK.replace('src/z', 'src/c')}"
+    loose = f"diff --git a/src/a b/src/a\n{HUNK.replace('src/z', 'src/a').replace('-1,1', '-4,1')}"
+    for patch in (copy, loose):
+        bench.call("propose_patch", patch=patch, bases={"src/a": sha(TEXT)})
+    assert sorted(one.message for one in shown(bench, "patch-pending")) == [
+        "P1 by coder would create src/c as a copy of src/a.",
+        "P2 by coder would change 1 line into 1 line, placed by offset(-3).",
     ]
 
 

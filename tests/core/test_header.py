@@ -82,6 +82,53 @@ def test_a_rename_has_two_names() -> None:
     assert paths(text) == ("x y", "z y")
 
 
+@pytest.mark.parametrize("how", ["rename", "copy"])
+@pytest.mark.parametrize("names", ["a/a/x b/b/x", "a/x b/x", "i/a/x w/b/x"])
+def test_the_lines_that_name_a_move_have_no_prefix(how: str, names: str) -> None:
+    """Without prefixes, two folders called a and b look like them."""
+    assert paths(f"diff --git {names}\n{how} from a/x\n{how} to b/x\n") == ("a/x", "b/x")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "absent"),
+    [
+        ("f\t(nonexistent)", "f\t(working copy)", (True, False)),
+        ("f\t1970-01-01 01:00:00.000000000 +0100", "f\t2026-01-01 00:00:00 +0100", (True, False)),
+        ("f\t(revision 12)", "f\t1969-12-31 16:00:00 -0800", (False, True)),
+        ("f (nonexistent)", "f", (False, False)),
+        ("f\t1970-01-02 00:00:00 +0000", "f\t", (False, False)),
+    ],
+)
+def test_a_side_can_be_said_not_to_be_there(old: str, new: str, absent: tuple[bool, bool]) -> None:
+    assert head(f"--- {old}\n+++ {new}\n").absent == absent
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("diff --cc f", "combined_diff"),
+        ("diff --combined f", "combined_diff"),
+        ("@@@ -1,2 -1,2 +1,2 @@@", "combined_diff"),
+        ("Submodule lib 0123456..89abcde:", "special_file"),
+        ("Submodule lib 0123456...89abcde (rewind):", "special_file"),
+        ("Submodule lib 0000000...89abcde (new submodule)", "special_file"),
+        ("Property changes on: f", "malformed_patch"),
+        ("diff --ccc f", None),
+        ("Submodules are hard", None),
+        ("@@ -1 +1 @@", None),
+    ],
+)
+def test_what_is_no_change_of_one_file_is_refused_where_it_stands(line: str, code: str | None) -> None:
+    source = reader(f"x\n{line}\n")
+    source.take()
+    if code is None:
+        header.refuse_foreign(source)
+        return
+    with pytest.raises(AgentFault) as caught:
+        header.refuse_foreign(source)
+    assert (caught.value.code, caught.value.data["line"]) == (code, 2)
+
+
 def test_names_are_unquoted_before_anything_else() -> None:
     assert paths('--- "a/\\377\\t\\\\"\n+++ "b/\\377\\t\\\\"\n') == ("\udcff\t\\", "\udcff\t\\")
     assert refusal('--- "a/\\q"\n+++ "b/\\q"\n').code == "malformed_patch"
@@ -107,6 +154,10 @@ def test_blob_ids_count_only_in_full() -> None:
     assert header.blobs(head(f"diff --git a/f b/f\nindex {'0' * 64}..{'3' * 64}\n")) == (None, "3" * 64)
     assert header.blobs(head("diff --git a/f b/f\nindex 1111111..2222222 100644\n")) == (None, None)
     assert header.blobs(head("diff --git a/f b/f\n")) == (None, None)
+    long = "4" * 64
+    assert header.blobs(head(f"diff --git a/f b/f\nindex {long}..{long}\n")) == (long, long)
+    for torn in (f"{old}..{long}", f"{old}..{new[:-1]}", f"{old}..{new}x", f"{old},{new}..{new}"):
+        assert header.blobs(head(f"diff --git a/f b/f\nindex {torn}\n")) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +190,9 @@ def test_the_mode_is_the_one_asked_for(lines: str, mode: str | None) -> None:
         ("diff --git a/f b/f\nold mode 100644\nnew mode 120000\n", "special_file"),
         ("diff --git a/f b/f\nindex 1111111..2222222 160000\n", "special_file"),
         ("diff --git a/f b/f\nindex 1111111..2222222 10644\n", "special_file"),
-        ("diff --git a/f b/g\nsimilarity index 100%\ncopy from f\ncopy to g\n", "copy_patch"),
+        ("diff --git a/f b/g\ncopy from f\n", "malformed_patch"),
+        ("diff --git a/f b/g\ncopy from f\ncopy to h\n", "malformed_patch"),
+        ("diff --git a/f b/g\ncopy from f\ncopy to g\nrename from f\nrename to g\n", "malformed_patch"),
         ("diff --git a/f b/f\nindex 1111111..2222222\nBinary files a/f and b/f differ\n", "binary_patch"),
         ((CASES / "DP-13/patch_git_binary.diff").read_text(), "binary_patch"),
     ],

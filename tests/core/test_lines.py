@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.core import lines
+from remit.core.faults import AgentFault
 from remit.core.lines import MANY, Alike, View, bare_line, line_at
 from remit.core.text import split_lines
 
-ALIKE: tuple[Alike, ...] = ("exact", "line_ends", "trailing_blanks", "blanks")
+ALIKE: tuple[Alike, ...] = ("exact", "line_ends", "trailing_blanks", "tabs", "blanks")
 alikes = st.sampled_from(ALIKE)
 texts = st.lists(st.sampled_from(["a", "b", " ", "\t", "\n", "\r\n", "\r", "\u2028", "\x0c", "\udcfb"])).map("".join)
 
@@ -20,6 +22,7 @@ texts = st.lists(st.sampled_from(["a", "b", " ", "\t", "\n", "\r\n", "\r", "\u20
         ("exact", ["a \r\n", "\rb\n", " c\td"], ["a \r", "\rb", " c\td"]),
         ("line_ends", ["a \r\n", "\r", "b\n", " c\td"], ["a ", "", "b", " c\td"]),
         ("trailing_blanks", ["a \r\n", "\r", "b\n", " c\td"], ["a", "", "b", " c\td"]),
+        ("tabs", ["a \r\n", "\r", "b\n", " c\td"], ["a ", "", "b", "c\td"]),
         ("blanks", ["a \r\n", "\r", "b\n", " c\td"], ["a", "", "b", "cd"]),
     ],
 )
@@ -85,3 +88,32 @@ def test_the_line_of_each_character(text: str) -> None:
         range(len(lines))
     )
     assert [bare_line(line) for line in lines] == [line.rstrip("\r\n") for line in lines]
+
+
+def test_hits_from_a_line_on_and_no_limit() -> None:
+    view = View("a\n" * (MANY + 5) + "b\n", "exact")
+    assert list(view.hits(["a"], MANY)) == list(range(MANY, MANY + 5))
+    assert list(view.hits(["b"], MANY + 5)) == [MANY + 5]
+    assert list(view.hits(["a"], MANY + 9)) == []
+    assert list(View("", "exact").hits(["a"], 3)) == []
+
+
+@given(texts, st.integers(0, 5), st.integers(0, 6), alikes)
+def test_hits_are_all_the_places_from_there_on(text: str, at: int, floor: int, alike: Alike) -> None:
+    view = View(text, alike)
+    if want := view.keys[at : at + 1]:
+        assert (
+            list(view.hits(want, floor))
+            == [line for line, key in enumerate(view.keys) if [key] == want][
+                len([key for key in view.keys[:floor] if [key] == want]) :
+            ]
+        )
+
+
+def test_work_is_reckoned_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "SEARCHED", 10)
+    view = View("abc\n", "exact")
+    view.spend(10)
+    with pytest.raises(AgentFault) as caught:
+        view.spend(1)
+    assert caught.value.code == lines.too_long().code == "search_too_long" and caught.value.remedy

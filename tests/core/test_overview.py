@@ -73,6 +73,41 @@ def test_a_stale_proposal_is_shown_stale_with_a_rebase_where_one_is_possible(ben
     assert (shown["proposal"], shown["fresh"], shown["rebase"]) == ("P2", False, None)
 
 
+def test_a_stale_one_is_shown_on_the_present_text_with_the_digests_it_would_have(bench: Bench) -> None:
+    bench.disk.files["src/a"] = b"one\ntwo\nthree\nfour\nfive\n"
+    bench.propose({"src/a": "ONE\ntwo\nthree\nfour\nFIVE\n"})
+    bench.disk.files["src/a"] = b"one\ntwo\nmore\nthree\nfour\nfive\n"
+    (shown,) = view(bench)["proposals"]
+    assert (shown["shown"], shown["fresh"], shown["made"]) == ("rebased", False, "agent")
+    wanted = "ONE\ntwo\nmore\nthree\nfour\nFIVE\n"
+    (file,) = shown["files"]
+    assert (file["base"], file["result"]) == (sha("one\ntwo\nmore\nthree\nfour\nfive\n"), sha(wanted))
+    placed = [(hunk["id"], hunk["oldStart"], hunk["placed"]) for hunk in shown["hunks"]]
+    assert placed == [("P1.1", 1, "exact"), ("P1.2", 6, "rebase(+1)")]
+    bench.command("accept", shown["accept"])
+    assert bench.disk.files["src/a"] == wanted.encode()
+    assert view(bench)["applied"][0]["reviewed"] is True and view(bench)["applied"][0]["seen"] is None
+
+
+def test_what_does_not_fit_is_shown_as_proposed_with_both_sides_and_no_yes(bench: Bench) -> None:
+    bench.propose({"src/a": "ONE\ntwo\nTHREE\n"})
+    bench.disk.files["src/a"] = b"uno\ntwo\nthree\n"
+    (shown,) = view(bench)["proposals"]
+    assert (shown["shown"], shown["accept"], shown["amend"], shown["rebase"]) == ("proposed", None, None, None)
+    assert [hunk["accept"] for hunk in shown["hunks"]] == [None, None] and shown["hunks"][0]["reject"]
+    assert shown["stale"][0]["conflicts"][0]["present"] == ["uno\n"]
+    assert shown["files"][0]["base"] == sha("one\ntwo\nthree\n")
+
+
+def test_others_for_the_same_lines_are_named(bench: Bench) -> None:
+    bench.propose({"src/a": "ONE\ntwo\nTHREE\n"})
+    bench.connect("agent-0002")
+    bench.propose({"src/a": "one\nTWO\nthree\n"})
+    first, second = view(bench)["proposals"]
+    assert first["hunks"][0]["overlaps"] == [{"proposal": "P2", "hunk": "P2.1", "agent": "agent-0002"}]
+    assert [one["hunk"] for one in second["hunks"][0]["overlaps"]] == ["P1.1", "P1.2"]
+
+
 def test_a_decision_is_shown_until_it_is_answered(bench: Bench) -> None:
     bench.call("ask_human", question="Which?", options=["this", "that"], why="To go on.")
     (shown,) = view(bench)["decisions"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from remit.core.patch import HUNKS, Chunk, FilePatch, Patch, parse
 
 CASES = Path(__file__).parents[1] / "cases"
 CHANGE = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
+GIT = "diff --git a/f b/f\n"
 ENVELOPE = "*** Begin Patch\n*** Update File: f\n@@\n-a\n+b\n*** End Patch\n"
 
 
@@ -116,3 +118,31 @@ def test_more_hunks_than_anybody_reviews_are_refused_unread() -> None:
     with pytest.raises(AgentFault) as caught:
         parse(text)
     assert (caught.value.code, caught.value.data) == ("too_many_changes", {"count": HUNKS + 1, "limit": HUNKS})
+
+
+def test_what_is_copied_may_stand_in_several_entries() -> None:
+    copies = "".join(f"diff --git a/f b/{to}\ncopy from f\ncopy to {to}\n" for to in "gh")
+    assert [file.path for file in parse(f"{copies}{GIT}{CHANGE}").files] == ["g", "h", "f"]
+    assert refusal(copies + copies).data == {"path": "g"}
+    moved = "diff --git a/f b/i\nrename from f\nrename to i\n"
+    assert len(parse(copies + moved).files) == 3
+    assert refusal(f"{moved}{GIT}{CHANGE}").code == "duplicate_file"
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        (json.dumps({"patch": CHANGE}), "json"),
+        ("".join(f"  {line}\n" for line in CHANGE.split("\n")), "indent"),
+        ("".join(f"> {line}\n" for line in CHANGE.split("\n")), "quote"),
+        ("".join(f"\x1b[1m{line}\x1b[m\n" for line in CHANGE.split("\n")), "colours"),
+    ],
+)
+def test_a_unified_diff_inside_something_else_is_refused_by_what_that_is(text: str, seen: str) -> None:
+    fault = refusal(text)
+    assert (fault.code, fault.data["wrapper"]) == ("bad_patch_envelope", seen)
+
+
+def test_words_about_a_patch_are_none() -> None:
+    assert refusal("{ I would change --- nothing }").code == "bad_patch_envelope"
+    assert refusal("Nothing to do.").code == "malformed_patch"

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.core.contract import RIGHTS, TaskContract
-from remit.core.permission import Allow, Ask, Decision, Refuse, excess, may_write, rights
+from remit.core.permission import Allow, Ask, Decision, Refuse, after, excess, may_write, rights
 from remit.core.policy import EMPTY, Policy
 
 
@@ -111,6 +111,35 @@ def test_everything_else_that_is_wider_is_named_too() -> None:
     assert excess(task, EMPTY) == ()
 
 
+def test_what_is_reviewed_after_is_said_by_both_and_is_nothing_that_needs_a_look() -> None:
+    task, rules = contract(["docs/", "src/"], review="after"), policy(review={"after": ["docs/"]})
+    found = {path: after(path, task, rules) for path in ("docs/a", "src/a", "docs/Makefile", "docs/.env", "other/a")}
+    assert found["docs/a"] == ""
+    assert [path for path, why in found.items() if not why] == ["docs/a"]
+    assert after("docs/a", contract(["docs/"]), rules) and after("docs/a", task, EMPTY)
+    assert after("docs/a", contract(["docs/"], review="after", allowedTools=["read_file"]), rules)
+    assert after("docs/a", task, policy(review={"after": ["docs/"]}, limits={"allowedTools": ["read_file"]}))
+
+
+@pytest.mark.parametrize(
+    ("scope", "allowed", "wider"),
+    [
+        (["docs/"], ["docs/"], False),
+        (["docs/deep/"], ["docs/"], False),
+        (["docs/", "src/"], ["docs/"], True),
+        (["docs/"], [], True),
+        (["docs/*"], [], True),
+        (["docs/*"], ["docs/"], False),
+    ],
+)
+def test_asking_for_a_review_after_beyond_the_policy_is_named(
+    scope: list[str], allowed: list[str], wider: bool
+) -> None:
+    found = excess(contract(scope, review="after"), policy(review={"after": allowed}))
+    assert [pointer for pointer, _ in found] == ([("review",)] if wider else [])
+    assert excess(contract(scope), policy(review={"after": allowed})) == ()
+
+
 # --- taking away never allows more ------------------------------------------------------------------------------------
 
 ENTRIES = st.lists(
@@ -159,3 +188,23 @@ def test_rights_are_never_more_than_either_side_gives(have: set[str], limit: set
     assert found <= have & limit
     for gone in have:
         assert set(rights(contract(allowedTools=sorted(have - {gone})), rules)) == found - {gone}
+
+
+@given(MIXED, MIXED, ENTRIES, PATHS, st.data())
+def test_a_permission_less_never_makes_more_be_reviewed_after(
+    scope: list[str], allowed: list[str], never: list[str], path: str, data: st.DataObject
+) -> None:
+    def at_once(scope: list[str], allowed: list[str], **rules: Any) -> bool:
+        return not after(path, contract(scope, review="after"), policy(review={"after": allowed}, **rules))
+
+    def less(entries: list[str]) -> list[str]:
+        grants = [index for index, entry in enumerate(entries) if not entry.startswith("!")]
+        gone = data.draw(st.sampled_from([*grants, -1]))
+        return [entry for index, entry in enumerate(entries) if index != gone]
+
+    before = at_once(scope, allowed)
+    assert at_once(less(scope), allowed) <= before and at_once(scope, less(allowed)) <= before
+    assert at_once(scope, allowed, protect={"never": never}) <= before
+    assert at_once(scope, allowed, protect={"loud": never}) <= before
+    assert at_once(scope, allowed, limits={"writeScope": never}) <= before
+    assert not at_once(scope, []) and (not before or strength(path, scope, EMPTY) == STRENGTH["allow"])

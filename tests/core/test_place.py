@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from folders import CASES, NAMES, Proposed, Tree, proposals, told, tree
 from kinds import OWN
 from remit.core import codec, lines
-from remit.core.binding import Wish
+from remit.core.chunk import USUAL
 from remit.core.diff import unified
 from remit.core.faults import AgentFault
 from remit.core.patch import Chunk, FilePatch, parse
-from remit.core.place import Placement, Rule, Swap, place, replace, swap
+from remit.core.place import Placement, Rule, Swap, apart, place, replace, swap
 from remit.core.text import split_lines
+from remit.core.wish import Wish
 
 
 def carried_out(files: Sequence[FilePatch], before: Tree) -> tuple[Tree, dict[str, str]]:
@@ -31,7 +32,8 @@ def carried_out(files: Sequence[FilePatch], before: Tree) -> tuple[Tree, dict[st
         if file.op in ("create", "rename") and file.path in before:
             raise AgentFault("target_exists", "The file exists.", path=file.path)
         old = codec.decode(before.get(source, b""))
-        text = Wish(file.path, file.op, content=file.content, chunks=file.chunks).onto(old.text, old.charset).text
+        wish = Wish(file.path, file.op, content=file.content, chunks=file.chunks)
+        text = wish.onto(old.text, USUAL, marked=bool(old.charset.bom))[0].text
         after.pop(source, None)
         if file.op != "delete":
             after[file.path] = codec.encode(text, old.charset)
@@ -257,14 +259,21 @@ def test_swaps_that_touch_the_same_place_are_refused() -> None:
 
 @pytest.mark.parametrize("anchors", [(), ("x",)])
 def test_a_search_without_end_is_refused(monkeypatch: pytest.MonkeyPatch, anchors: tuple[str, ...]) -> None:
-    monkeypatch.setattr(lines, "SEARCHED", 30_000)
-    text = "x\n" * 10 + "".join(f"line {number}\n" for number in range(1000))
-    few = [Chunk((f"line {number}",), ("new",)) for number in range(2)]
-    assert len(place(text, few).placements) == 2
-    many = [Chunk((f"line {number}",), ("new",), anchors=anchors) for number in range(100)]
-    with pytest.raises(AgentFault) as caught:
-        place(text, many)
-    assert caught.value.code == "search_too_long"
+    monkeypatch.setattr(lines, "SEARCHED", 200_000)
+    text = "x\n" * 10 + "a\nb\n" * 500
+    unlike = Chunk(("b", "b"), ("new",), anchors=anchors)
+    assert refusal(text, *[unlike] * 2).code == "no_match"
+    assert refusal(text, *[unlike] * 100).code == "search_too_long"
+
+
+def test_what_is_nowhere_or_elsewhere_costs_no_search_of_the_whole_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is tried where its rarest line stands; the text is read once, not once for each."""
+    text = "".join(f"line {number}\n" for number in range(1000))
+    monkeypatch.setattr(lines, "SEARCHED", (lines.FEW + 10) * len(text))
+    moved = [Chunk(("line 0", f"line {number}"), ("new",), 0) for number in range(500)]
+    assert refusal(text, *moved).code == "no_match"
+    elsewhere = [Chunk((f"line {number}",), ("new",), number + 1) for number in range(500)]
+    assert place(text, elsewhere).text.count("new\n") == 500
 
 
 def test_hunks_at_their_lines_cost_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,3 +281,161 @@ def test_hunks_at_their_lines_cost_no_search(monkeypatch: pytest.MonkeyPatch) ->
     text = "".join(f"line {number}\n" for number in range(1000))
     chunks = [Chunk((f"line {number}",), ("new",), number) for number in range(0, 1000, 2)]
     assert place(text, chunks).text.count("new\n") == 500
+
+
+# --- looser rules -----------------------------------------------------------------------------------------------------
+
+ALL: tuple[Rule, ...] = ("exact", "offset", "line_ends", "trailing_blanks", "tabs")
+GO = "func f() {\n\tif ok {\n\t\treturn 1\n\t}\n}\n"
+
+
+def test_by_tabs_kept_lines_keep_their_bytes_and_new_ones_are_indented_as_the_file_is() -> None:
+    chunk = Chunk(
+        ("    if ok {", "        return 1", "    }"),
+        ("    if ok {", "        if no {", "            return 2", "        }", "        return 1", "    }", "", "x"),
+        1,
+    )
+    placed = place(GO, [chunk], ALL)
+    assert placed.text == "func f() {\n\tif ok {\n\t\tif no {\n\t\t\treturn 2\n\t\t}\n\t\treturn 1\n\t}\n\nx\n}\n"
+    assert placed.placements == (Placement(0, 1, "tabs", 0),)
+    swapped = replace(GO, "    if ok {\n        return 1\n", "    if ok {\n        return 2\n", rules=ALL)
+    assert (swapped.text, swapped.placements[0].rule) == (GO.replace("1", "2"), "tabs")
+
+
+def test_by_tabs_nothing_is_indented_by_guessing() -> None:
+    odd = Chunk(("    if ok {",), ("    if ok {", "      odd"), 1)
+    fault = refusal(GO, odd, rules=ALL)
+    assert (fault.code, fault.data) == ("indentation_unclear", {"chunk": 0, "line": "      odd"})
+    assert refusal(GO, Chunk(("    if ok {",), ("\tif ok {",), 1), rules=ALL).code == "indentation_unclear"
+
+
+def test_no_rule_but_those_allowed_converts_anything() -> None:
+    """PL-06 is binding: by the usual rules a file in tabs refuses a patch in blanks, and says where it would stand."""
+    fault = refusal(GO, Chunk(("    if ok {",), ("    if no {",), 1))
+    assert (fault.code, fault.data["rule_off"], fault.data["place"]) == ("no_match", "tabs", 2)
+    assert "tabs" in fault.remedy
+    with pytest.raises(AgentFault) as caught:
+        replace(GO, "    if ok {\n", "    if no {\n")
+    assert (caught.value.data["rule_off"], caught.value.data["place"]) == ("tabs", 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "chunk", "rules", "off"),
+    [
+        ("x\na\n", Chunk(("a",), ("b",), 0), ("exact",), "offset"),
+        ("a\r\n", Chunk(("a",), ("b",), 0), ("exact", "offset"), "line_ends"),
+        ("x\na\r\n", Chunk(("a",), ("b",), 0), ("exact",), "offset, line_ends"),
+        ("a \n", Chunk(("a",), ("b",), 0), ("exact", "offset", "line_ends"), "trailing_blanks"),
+        ("a \r\n", Chunk(("a",), ("b",), 0), ("exact", "tabs"), "line_ends, trailing_blanks"),
+        ("\ta\n", Chunk(("    a",), ("b",), 0), ("exact", "trailing_blanks"), "tabs"),
+        ("a \na \n", Chunk(("a",), ("b",)), ("exact",), None),
+        ("b\n", Chunk(("a",), ("b",), 0), ("exact",), None),
+    ],
+)
+def test_a_refusal_says_which_rule_was_off(text: str, chunk: Chunk, rules: Sequence[Rule], off: str | None) -> None:
+    assert refusal(text, chunk, rules=rules).data.get("rule_off") == off
+    if off is not None:
+        assert place(text, [chunk], [*rules, *off.split(", ")]).placements[0].word != "exact"  # type: ignore[list-item]
+
+
+mixed = st.lists(
+    st.sampled_from(["a\n", "b\n", "}\n", "a\r\n", "b \n", "\ta\n", "\t\tb\n", "c"]), min_size=1, max_size=14
+).map("".join)
+sides = st.lists(st.sampled_from(["a", "b", "}", "a\r", "b ", "    a", "        b", "            n"]), max_size=3).map(
+    tuple
+)
+some = st.builds(
+    Chunk, sides, sides, st.sampled_from([None, 0, 1, 2, 5, 9]), st.sampled_from([(), ("}",)]), at_end=st.booleans()
+)
+some_swaps = st.builds(
+    Swap, st.text("ab }\n\r", max_size=3), st.text("ab\n", max_size=2), st.sampled_from([1, 2, None])
+)
+sets = st.lists(st.sampled_from(ALL[1:]), unique=True).map(lambda rules: ("exact", *rules))
+
+
+def came_of(act: Any) -> tuple[str, str, Any]:
+    """What came of it: the text and how each place was found, or the refusal."""
+    try:
+        placed = act()
+    except AgentFault as fault:
+        return fault.code, "", None
+    return "placed", placed.text, (sorted(placed.changed), sorted(one.word for one in placed.placements))
+
+
+@given(mixed, st.lists(some, max_size=4), sets, st.randoms(use_true_random=False))
+def test_the_order_of_the_chunks_never_decides(text: str, chunks: list[Chunk], rules: Any, random: Any) -> None:
+    """Neither what is made of it, nor which refusal is given of several."""
+    shuffled = random.sample(chunks, len(chunks))
+    assert came_of(lambda: place(text, chunks, rules)) == came_of(lambda: place(text, shuffled, rules))
+
+
+@given(
+    mixed,
+    st.lists(
+        st.builds(Swap, st.text("ab }\n\r", max_size=3), st.text("ab\n", max_size=2), st.sampled_from([1, 2, None]))
+    ),
+    sets,
+    st.randoms(use_true_random=False),
+)
+def test_the_order_of_edits_never_decides(text: str, swaps: list[Swap], rules: Any, random: Any) -> None:
+    shuffled = random.sample(swaps, len(swaps))
+    assert came_of(lambda: swap(text, swaps, rules)) == came_of(lambda: swap(text, shuffled, rules))
+
+
+@given(mixed, some, sets)
+def test_a_rule_that_is_not_allowed_is_never_used(text: str, chunk: Chunk, rules: Any) -> None:
+    """And what is placed by fewer rules is what more rules would make of it, or a place where they stand exactly."""
+    try:
+        placed = place(text, [chunk], rules)
+    except AgentFault:
+        return
+    (one,) = placed.placements
+    assert {one.rule, *one.also, *(("offset",) if one.offset else ())} <= set(rules)
+    assert one.rule not in ("trailing_blanks", "tabs") or one.word != "exact"
+
+
+def test_very_many_edits_of_a_large_text_are_refused_at_once() -> None:
+    with pytest.raises(AgentFault) as caught:
+        swap("x" * 1_000_000, [Swap("a", "b")] * 3000)
+    assert caught.value.code == "search_too_long"
+
+
+def test_refused_edits_do_not_each_make_the_text_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    view = lines.View.__init__
+
+    def counted(self: lines.View, text: str, alike: lines.Alike) -> None:
+        made.append(alike)
+        view(self, text, alike)
+
+    monkeypatch.setattr(lines.View, "__init__", counted)
+    with pytest.raises(AgentFault):
+        swap("x\n", [Swap(f"no {n}", "b") for n in range(50)], ALL)
+    assert len(made) < 15
+
+
+def test_two_line_ends_never_become_one() -> None:
+    """A line that ends in \\r, and behind it an empty one that ends in \\n, would be one line."""
+    assert apart("a\r", ["\n", "\n"], "") == ["\r", "\r"]
+    assert apart("", ["a\r"], "\nb") == ["a\n"]
+    assert apart("a\n", ["\n", "b\r\n"], "\n") == ["\n", "b\r\n"]
+    text = "a\rb\r\nc\n"
+    assert place(text, [Chunk(("a", "b"), ("a", "", "b"))]).text == "a\r\r\nb\r\nc\n"
+    assert place("a\rb\nc\n", [Chunk(("a", "b"), ("a", "", "b"))]).text == "a\r\rb\nc\n"
+    fault = refusal("a\rx\n\nb\n", Chunk(("a", "x"), ("a",)))
+    assert (fault.code, fault.data) == ("line_ends_join", {"chunk": 0})
+
+
+crossed = st.lists(st.sampled_from(["a", "b", "", "\n", "\r\n", "\r"]), max_size=12).map("".join)
+plain = st.lists(st.sampled_from(["a", "b", "", "c"]), max_size=3).map(tuple)
+
+
+@given(crossed, st.builds(Chunk, plain, plain, st.sampled_from([None, 0, 1, 2])))
+def test_by_line_ends_as_many_lines_come_out_as_the_chunk_says(text: str, chunk: Chunk) -> None:
+    try:
+        placed = place(text, [chunk])
+    except AgentFault:
+        return
+    if placed.placements[0].rule == "line_ends":
+        before, after = len(split_lines(text)), len(split_lines(placed.text))
+        assert after - before == len(chunk.new) - len(chunk.old)

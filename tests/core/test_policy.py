@@ -75,3 +75,15 @@ def test_the_empty_policy_takes_nothing_away() -> None:
         True,
     )
     assert (EMPTY.protect.never, EMPTY.protect.loud) == ((), ())
+
+
+def test_placing_is_strict_about_blanks_unless_the_policy_says_otherwise() -> None:
+    assert EMPTY.placement.allow == ("exact", "offset", "line_ends")
+    found = policy(placement={"allow": ["exact", "tabs", "trailing_blanks"]})
+    assert found.placement.allow == ("exact", "tabs", "trailing_blanks")
+
+
+@pytest.mark.parametrize("wrong", [{"allow": ["fuzzy"]}, {"allow": "exact"}, {"deny": []}])
+def test_rules_are_named_or_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        policy(placement=wrong)

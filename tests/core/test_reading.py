@@ -175,49 +175,6 @@ def standing(bench: Bench, name: str = "P1") -> tuple[str, bool, bool]:
     return answer["state"], answer["fresh"], answer["settled"]
 
 
-def test_how_a_proposal_stands(bench: Bench) -> None:
-    bench.propose({"src/a": TEXT.replace("two", "TWO")})
-    assert standing(bench) == ("pending", True, False)
-    bench.disk.files["src/a"] = b"zero\n" + TEXT.encode()
-    assert standing(bench) == ("pending", False, False)
-    answer = bench.call("wait_for_review", proposalId="P1", seconds=0)
-    assert [view["rebase"] for view in answer["stale"]] == ["clean"] and "replaces" in answer["next"]
-    name = bench.act("rebase", "P1")
-    answer = bench.call("proposal_status", proposalId="P1")
-    assert (answer["state"], answer["settled"], answer["replacedBy"]) == ("superseded", False, [name])
-    bench.accept(name)
-    assert standing(bench) == ("superseded", False, True) and standing(bench, name) == ("applied", False, True)
-    assert "All of it is applied" in bench.call("proposal_status", proposalId="P1")["next"]
-
-
-def test_how_its_parts_stand(bench: Bench) -> None:
-    bench.propose({"src/a": "ONE\ntwo\nTHREE\n"})
-    bench.accept("P1", "P1.1")
-    answer = bench.call("proposal_status", proposalId="P1")
-    assert [hunk["state"] for hunk in answer["hunks"]] == ["applied", "pending"] and not answer["settled"]
-    bench.act("reject", "P3")
-    answer = bench.call("proposal_status", proposalId="P1")
-    assert [hunk["state"] for hunk in answer["hunks"]] == ["applied", "rejected"] and answer["settled"]
-    assert answer["next"].startswith("It is applied and rejected.")
-
-
-def test_what_blocks_it_is_named(bench: Bench) -> None:
-    bench.propose({"src/.env": "k\n"})
-    answer = bench.call("proposal_status", proposalId="P1")
-    assert (answer["decisions"], answer["settled"]) == (["D1"], False) and "D1" in answer["next"]
-    assert refusal(bench, "proposal_status", proposalId="P9").code == "unknown_proposal"
-
-
-def test_an_unknown_outcome_is_not_to_be_proposed_again(bench: Bench) -> None:
-    bench.open("src/a")
-    bench.propose({"src/a": "x\n"})
-    bench.accept("P1")
-    bench.answer(True)
-    bench.wait(10)
-    answer = bench.call("proposal_status", proposalId="P1")
-    assert answer["state"] == "outcome_unknown" and "Do not propose it again" in answer["next"]
-
-
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
@@ -256,28 +213,4 @@ def test_what_is_said_survives_a_restart(bench: Bench) -> None:
     assert bench.call("task_status") == before
 
 
-def test_a_proposal_replaced_a_thousand_times_is_still_told_of() -> None:
-    bench = desk({"src/a": "a\n"})
-    bench.propose({"src/a": "0\n"})
-    for number in range(1, 1100):
-        bench.propose({"src/a": f"{number}\n"}, replaces=f"P{number}")
-    assert bench.call("proposal_status", proposalId="P1")["replacedBy"] == ["P1100"]
-
-
-def test_a_proposal_of_another_task_is_not_seen() -> None:
-    bench = desk({"src/a": "a\n", "two.contract.json": contract_text("task-2", ("docs/",))})
-    bench.propose({"src/a": "b\n"})
-    bench.activate("two.contract.json")
-    other = bench.connect("agent-0002", "other")
-    for verb in ("proposal_status", "wait_for_review"):
-        with pytest.raises(AgentFault) as caught:
-            bench.call(verb, other, proposalId="P1")
-        assert caught.value.code == "unknown_proposal"
-
-
-def test_what_was_revised_a_thousand_times_can_still_be_asked_about() -> None:
-    bench = desk({"src/a": "a\n"})
-    bench.propose({"src/a": "b\n"})
-    for number in range(1, 1200):
-        bench.propose({"src/a": f"b{number}\n"}, replaces=f"P{number}")
-    assert bench.call("proposal_status", proposalId="P1")["replacedBy"] == ["P1200"]
+# --- the diff of a proposal -------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fakes import CONTRACT_PATH, Bench, contract_text, desk, sha
-from remit.core.faults import UserFault
+from fakes import CONTRACT_PATH, Bench, FailingJournal, contract_text, desk, sha
+from remit.core.faults import UserFault, WorldFault
 from remit.core.model import ABSENT
 from remit.mediator import Abilities
 
@@ -281,3 +281,162 @@ def test_creating_and_deleting_wait_for_the_same_yes() -> None:
     assert [file.base for file in bench.session.peek().proposal("P1").files] == [ABSENT, sha("a\n")]
     bench.accept("P1")
     assert "src/a" not in bench.disk.files and bench.disk.files["src/new"] == b"n\n"
+
+
+# --- what is shown is the present -------------------------------------------------------------------------------------
+
+
+def type_above(bench: Bench, text: str = "zero\n") -> str:
+    """The human types above everything that is proposed; the text there is now."""
+    bench.open("src/a")
+    bench.type("src/a", 0, 0, text)
+    return bench.text("src/a")
+
+
+def test_accepting_what_is_shown_rebased_is_one_act(bench: Bench) -> None:
+    now, seq = type_above(bench), bench.seq
+    assert bench.accept("P1") == "A1"
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + shouted(2, 5, 8)
+    assert bench.story(seq)[:3] == ["proposed", "superseded", "action_planned"]
+    plan = bench.state.actions["A1"].plan
+    assert (plan.subject, plan.approval.by) == ("P2", "human (Test Editor)")
+    made = bench.session.peek().proposal("P2")
+    assert (made.made, made.parent, made.files[0].base) == ("rebase", "P1", sha(now))
+    assert made.files[0].result == sha("zero\n" + shouted(2, 5, 8)) == plan.targets[0].after
+    assert (bench.state.proposals["P1"].state, bench.state.proposals["P2"].state) == ("superseded", "applied")
+    assert bench.state.proposals["P1"].replaced_by == ("P2",) and waiting(bench) == []
+
+
+def test_the_rebase_and_the_yes_are_durable_together_or_not_at_all() -> None:
+    bench = desk({"src/a": TEXT}, journal=FailingJournal())
+    bench.propose({"src/a": shouted(2)})
+    type_above(bench)
+    journal = bench.journal
+    assert isinstance(journal, FailingJournal)
+    journal.at = 1
+    with pytest.raises(WorldFault):
+        bench.accept("P1")
+    assert waiting(bench) == ["P1"] and bench.edits == [] and "P2" not in bench.state.proposals
+    bench.accept("P1")
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + shouted(2)
+
+
+def test_a_further_move_voids_what_was_shown_rebased(bench: Bench) -> None:
+    type_above(bench)
+    offer = bench.offer("accept", "P1")
+    bench.type("src/a", 0, 0, "more\n")
+    assert refused(bench, "stale", "accept", offer).data["proposal"] == "P1"
+    bench.undo("src/a")
+    bench.command("accept", offer)
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + shouted(2, 5, 8)
+
+
+def test_an_offer_made_on_the_old_text_does_not_accept_the_rebased_one(bench: Bench) -> None:
+    offer = bench.offer("accept", "P1")
+    type_above(bench)
+    fault = refused(bench, "stale", "accept", offer)
+    assert "Look again" in fault.remedy and bench.edits == []
+
+
+def test_undo_brings_the_old_offer_back(bench: Bench) -> None:
+    offer = bench.offer("acceptHunk", "P1", "P1.2")
+    type_above(bench)
+    bench.undo("src/a")
+    bench.command("acceptHunk", offer)
+    bench.play()
+    assert bench.text("src/a") == shouted(5) and bench.state.proposals["P2"].outline.made == "part"
+
+
+def test_one_hunk_of_what_is_shown_rebased_is_accepted_and_the_rest_waits_on_it(bench: Bench) -> None:
+    type_above(bench)
+    bench.accept("P1", "P1.2")
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + shouted(5)
+    (rest,) = waiting(bench)
+    assert (rest, bench.session.peek().proposal(rest).files[0].base) == ("P4", sha("zero\n" + shouted(5)))
+    bench.accept(rest)
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + shouted(2, 5, 8)
+    states = [bench.state.hunks[name] for name in ("P1.2", "P2.1", "P2.2", "P2.3")]
+    assert states == ["replaced", "applied", "applied", "applied"]
+
+
+def test_one_hunk_of_what_is_shown_rebased_is_rejected(bench: Bench) -> None:
+    offer = bench.offer("rejectHunk", "P1", "P1.2")
+    type_above(bench)
+    rest = bench.command("rejectHunk", offer)
+    bench.accept(rest)
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + shouted(2, 8) and bench.state.hunks["P1.2"] == "rejected"
+
+
+def test_what_the_file_holds_already_cannot_be_accepted_again(bench: Bench) -> None:
+    bench.open("src/a")
+    bench.type("src/a", 4, 0, "LINE 5", (4, 6))
+    refused(bench, "no_change", "acceptHunk", bench.offer("acceptHunk", "P1", "P1.2"))
+    bench.accept("P1")
+    bench.play()
+    assert bench.text("src/a") == shouted(2, 5, 8)
+
+
+def test_where_the_lines_are_in_conflict_nothing_is_accepted(bench: Bench) -> None:
+    bench.open("src/a")
+    bench.type("src/a", 4, 0, "my ")
+    fault = refused(bench, "stale", "accept", bench.offer("accept", "P1"))
+    stale: Any = fault.data["stale"]
+    assert stale[0]["conflicts"][0]["present"] == ["my line 5\n"]
+
+
+def test_a_path_with_a_yes_of_its_own_is_rebased_first(loud: Bench) -> None:
+    loud.decide("D1", "allow")
+    loud.disk.files["src/.env"] = ("zero\n" + TEXT).encode()
+    fault = refused(loud, "protected_path", "accept", loud.offer("accept", "P1"))
+    assert "Rebase" in fault.remedy
+
+
+def test_parts_can_be_made_of_a_rebased_proposal(bench: Bench) -> None:
+    type_above(bench)
+    name = bench.act("rebase", "P1")
+    bench.accept(name, f"{name}.1")
+    bench.play()
+    assert bench.text("src/a") == "zero\n" + shouted(2)
+
+
+def test_a_closed_file_is_accepted_as_shown_too(bench: Bench) -> None:
+    bench.propose({"src/b": "B\n", "src/a": shouted(3)})
+    bench.disk.files["src/a"] = ("zero\n" + TEXT).encode()
+    bench.accept("P2")
+    assert bench.disk.files["src/a"] == ("zero\n" + shouted(3)).encode() and bench.disk.files["src/b"] == b"B\n"
+
+
+@settings(max_examples=60)
+@given(
+    line=st.integers(0, 9),
+    gone=st.integers(0, 2),
+    new=st.sampled_from(["", "x\n", "x\ny\n"]),
+    hunk=st.sampled_from(["", "P1.1", "P1.3"]),
+)
+def test_what_is_written_is_what_was_shown(line: int, gone: int, new: str, hunk: str) -> None:
+    bench = desk({"src/a": TEXT})
+    bench.open("src/a")
+    bench.propose({"src/a": shouted(2, 5, 8)})
+    bench.type("src/a", line, 0, new, (min(line + gone, 9), 0))
+    before = bench.text("src/a")
+    every: Any = bench.session.overview()["proposals"]
+    (shown,) = every
+    offers: Any = {"": shown["accept"]} | {each["id"]: each["accept"] for each in shown["hunks"]}
+    if offers.get(hunk) is None:
+        return
+    lines = before.split("\n")
+    for each in reversed(shown["hunks"]):
+        if hunk in ("", each["id"]):
+            start = each["oldStart"] - bool(each["old"])
+            lines[start : start + len(each["old"])] = [one.rstrip("\n") for one in each["new"]]
+    bench.command("acceptHunk" if hunk else "accept", str(offers[hunk]))
+    bench.play()
+    assert bench.text("src/a") == "\n".join(lines)
+    if not hunk:
+        assert shown["files"][0]["result"] == sha(bench.text("src/a"))

@@ -1,23 +1,21 @@
-"""`core.seek`: where old lines stand, which of several places is meant, and what a refusal tells."""
+"""`core.seek`: where old lines stand, by which rules, and which of several places is meant."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.core.chunk import Chunk
+from remit.core.chunk import Chunk, Rule
 from remit.core.faults import AgentFault
-from remit.core.lines import Alike, View
-from remit.core.seek import Rule, Site, ambiguous, locate, unfound
+from remit.core.lines import MANY, Alike, View
+from remit.core.seek import Site, ambiguous, foremost, locate
 from remit.core.text import split_lines
 
-CASES = Path(__file__).parents[1] / "cases"
 RULES: tuple[Rule, ...] = ("exact", "offset", "line_ends")
 
 
@@ -122,41 +120,60 @@ def test_a_lone_carriage_return_ends_a_line_of_ours_but_not_of_a_patch() -> None
     assert refusal("c\na\rb\nc\n", Chunk(("c",), ("C",))).data["candidates"] == [1, 4]
 
 
-def test_a_hint_says_where_blanks_differ() -> None:
-    edit = json.loads((CASES / "PL-06/edit.json").read_bytes())
-    text = (CASES / "PL-06/before/main.go").read_text()
-    assert unfound(text, 0, None, edit["search"].removesuffix("\n").split("\n")).data["nearest"] == {
-        "line": 2,
-        "differs": "blanks",
-        "file": "\tif ok {",
-        "request": "    if ok {",
-        "file_blanks": "1 tab (0x09)",
-        "request_blanks": "4 spaces (0x20)",
-    }
-    assert unfound("a  \nb\n", 0, 0, ["a", "b"]).data["nearest"] == {
-        "line": 1,
-        "differs": "blanks",
-        "file": "a  ",
-        "request": "a",
-        "file_blanks": "2 spaces (0x20)",
-        "request_blanks": "none",
-    }
+def test_the_second_place_behind_many_is_not_overlooked() -> None:
+    """An anchor that stands twice, and so many places that fit before the second one that nobody counts them."""
+    block = "    x = 1\n"
+    text = "class B:\n" + block * (MANY + 20) + "class B:\n" + block
+    chunk = Chunk(("    x = 1",), ("    x = 2",), anchors=("class B:",))
+    assert refusal(text, chunk).data["candidates"] == [2, MANY + 23]
+    late = text[len("class B:\n") :]
+    assert found(late, chunk) == (MANY + 21, "exact", 0)
 
 
-def test_a_hint_names_the_line_with_most_words_in_common() -> None:
-    assert unfound("timeout: 30,  # \udcff\n", 0, None, ["time-out: 30,"]).data["nearest"] == {
-        "line": 1,
-        "differs": "text",
-        "file": "timeout: 30,  # \\udcff",
-        "request": "time-out: 30,",
-    }
-    assert unfound("a\n", 0, None, ["zzz"]).data["nearest"] is None
+def test_an_end_behind_many_places_is_found() -> None:
+    text = "x\n" * (MANY + 20)
+    assert found(text, Chunk(("x",), ("y",), at_end=True)) == (MANY + 19, "exact", 0)
 
 
-def test_of_equal_places_the_hint_is_the_one_nearest_to_what_was_declared() -> None:
-    for declared, line in ((0, 1), (3, 5)):
-        fault = unfound("a\r\nb\nc\nd\na\r\n", 0, declared, ["a"])
-        assert fault.data["nearest"] == {"line": line, "differs": "line_ends", "file": "a", "request": "a"}
+ALL: tuple[Rule, ...] = ("exact", "offset", "line_ends", "trailing_blanks", "tabs")
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "tells"),
+    [
+        ("\tif x:\n\t\ty\n", ("    if x:", "        y"), (0, "tabs", 0, ())),
+        ("\tif x:\r\n\t\ty\r\n", ("    if x:", "        y"), (0, "tabs", 0, ("line_ends",))),
+        ("a\n    if x:\n", ("\tif x:",), (1, "tabs", 1, ())),
+        ("a \r\n", ("a",), (0, "trailing_blanks", 0, ("line_ends",))),
+        ("\tif x:\n\t\ty\n", ("    if x:", "            y"), None),  # by no width of the tabs
+        ("\tif x:\n", ("if x:",), None),
+        ("\tif x: \n", ("    if x:",), None),
+        ("\ta\tb\n", ("    a    b",), None),
+    ],
+)
+def test_looser_rules_say_all_that_was_needed(text: str, old: tuple[str, ...], tells: Any) -> None:
+    chunk = Chunk(old, (), 0)
+    if tells is None:
+        assert refusal(text, chunk, ALL).code == "no_match"
+        return
+    place = site(text, chunk, ALL)
+    assert (place.view.house_line(place.line), place.rule, place.offset, place.also) == tells
+    for needed in (place.rule, *place.also):
+        without = [rule for rule in ALL if rule != needed]
+        assert refusal(text, chunk, without).code == "no_match"
+
+
+def test_equal_but_for_tabs_in_two_places_is_ambiguous() -> None:
+    assert refusal("\tx\ny\n  \tx\n", Chunk(("        x",), ()), ALL).code == "ambiguous_match"
+
+
+def test_of_several_refusals_the_order_of_the_chunks_does_not_say_which() -> None:
+    one, two = Chunk(("a",), (), 5), Chunk(("b",), (), 1)
+    many, none = AgentFault("ambiguous_match", "x"), AgentFault("no_match", "x")
+    assert foremost({0: (many, one), 1: (none, two)}) == 1
+    assert foremost({0: (none, two), 1: (many, one)}) == 0
+    assert foremost({0: (none, one), 1: (none, two)}) == 1
+    assert foremost({0: (none, two), 1: (none, one)}) == 0
 
 
 def test_chunks_and_lines_are_counted_from_one_for_people() -> None:

@@ -63,6 +63,25 @@ def test_the_same_lines_are_a_conflict_and_a_file_that_is_gone_fits_nowhere(benc
     assert (view.current, view.origin, view.rebase) == (ABSENT, "absent", "not_possible")
 
 
+def test_a_conflict_has_both_sides_and_long_ones_are_cut(bench: Bench) -> None:
+    bench.type("src/a", 1, 0, "my ")
+    (view,) = views(bench)
+    (both,) = view.conflicts
+    assert (both.base_line, both.base, both.line) == (2, ("two\n",), 2)
+    assert (both.present, both.proposed, both.cut) == (("my two\n",), ("TWO\n",), False)
+    bench.type("src/a", 1, 0, f"{'x' * 1_000}\n" + "line\n" * 100)
+    ((both,),) = [view.conflicts for view in views(bench)]
+    assert both.cut and len(both.present) == staleness.LINES and len(both.present[0]) == staleness.WIDTH + 1
+
+
+def test_only_so_many_conflicts_are_told() -> None:
+    old = "".join(f"{number}\nkept\n" for number in range(staleness.REGIONS + 5))
+    bench = desk({"src/a": old})
+    bench.propose({"src/a": old.replace("\nkept", "p\nkept")})
+    bench.disk.files["src/a"] = old.replace("\nkept", "h\nkept").encode()
+    assert len(views(bench)[0].conflicts) == staleness.REGIONS
+
+
 def test_line_ends_alone_are_named(bench: Bench) -> None:
     bench.close("src/a")
     bench.disk.files["src/a"] = TEXT.replace("\n", "\r\n").encode()

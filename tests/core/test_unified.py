@@ -196,3 +196,38 @@ def test_every_line_of_a_right_patch_is_read(old: list[str], new: list[str], con
 def test_only_our_faults(parts: list[str]) -> None:
     with suppress(AgentFault):
         assert all(file.path for file in files("\n".join(parts)))
+
+
+def test_a_copy_has_a_source_and_chunks_made_for_it() -> None:
+    head = "diff --git a/f b/g\nsimilarity index 90%\ncopy from f\ncopy to g\n"
+    (copy,) = files(f"{head}--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n")
+    assert (copy.op, copy.source, copy.path, len(copy.chunks)) == ("copy", "f", "g", 1)
+    assert files(head)[0].chunks == ()
+
+
+WORDS = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("one\n[-two-]{+TWO+}\nthree\n", "word_diff"),
+        (" one\n   [-two-]\n three\n", "word_diff"),
+        (" one\n~\n-two\n+TWO\n~\n three\n~\n", "word_diff"),
+        ("one\ntwo\nthree\n", "hunk_counts"),
+        (" one\n-[-x-]\n+{+x+}\n three\n", None),
+        (" [-one-]\n-two\n+TWO\n three\n", None),
+        (" [-one-]\n-two\n+TWO\n", None),  # counts wrong, and yet these are lines
+    ],
+)
+def test_a_diff_of_words_is_known_by_its_marks(body: str, code: str | None) -> None:
+    if code is None:
+        assert len(files(WORDS + body)[0].chunks) == 1
+    else:
+        assert refusal(WORDS + body).code == code
+
+
+def test_what_only_one_folder_has_is_told_and_not_passed_over() -> None:
+    change = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n"
+    assert noted(f"diff -ru a b\n{change}Only in a: g\n")[1] == ["other text set aside"]
+    assert noted(f"diff -ru a b\n{change}")[1] == []

@@ -141,9 +141,10 @@ def _carried_out(patch: Patch, before: Tree) -> Verdict:
     after, executable, placements = dict(before), set[str](), list[tuple[FilePatch, Chunk, Placement]]()
     for file in patch.files:
         source = file.source or file.path
-        if (file.op == "create") is (source in before) or (file.op == "rename" and file.path in before):
+        if (file.op == "create") is (source in before) or (file.op in ("rename", "copy") and file.path in before):
             return Refused(file.path, "target_exists" if file.path in before else "target_missing")
-        after.pop(source, None)
+        if file.op != "copy":
+            after.pop(source, None)
         if file.op == "create":
             after[file.path] = (file.content or "").encode("utf-8", "surrogateescape")
         elif file.op != "delete" or file.chunks:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Sequence
-from io import StringIO
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 from differential.test_history import Change, commits, namesakes, versions
-from remit.core.diff import spans
+from remit.core.diff import between
 
 pytestmark = pytest.mark.deep
 
@@ -46,8 +45,8 @@ def git(folder: Path, old: bytes, new: bytes, *words: str) -> list[Hunk]:
 
 
 def remit(old: bytes, new: bytes) -> list[Hunk]:
-    one, two = (StringIO(side.decode("utf-8", "surrogateescape"), newline="\n").readlines() for side in (old, new))
-    return [(span.old_start, len(span.old), span.new_start, len(span.new)) for span in spans(one, two)]
+    one, two = (side.decode("utf-8", "surrogateescape") for side in (old, new))
+    return [(span.old_start, len(span.old), span.new_start, len(span.new)) for span in between(one, two)]
 
 
 def pairs(changes: Sequence[Change]) -> list[tuple[bytes, bytes]]:

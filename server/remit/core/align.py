@@ -41,6 +41,31 @@ class Block(NamedTuple):
         return self.new + self.new_count
 
 
+def common(one: Sequence[str], two: Sequence[str]) -> int:
+    """How many first items are equal. Halving over slices keeps the comparing in C."""
+    low, high = 0, min(len(one), len(two))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == two[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def common_end(one: Sequence[str], two: Sequence[str], head: int) -> int:
+    """How many last items are equal, the first `head` ones left out."""
+    first, second = len(one), len(two)
+    low, high = 0, min(first, second) - head
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[first - middle : first - low] == two[second - middle : second - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
 def tokens(old: Sequence[str], new: Sequence[str]) -> tuple[list[str], list[str]]:
     """Both sides with a short token for each line: the same for equal lines, but one for all that a side has alone."""
     shared = set(new)

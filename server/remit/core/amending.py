@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from remit.core import asking, codec, diff, paths, reviewing, staleness
-from remit.core import events as e
+from remit.core import codec, diff, ending, paths, rebasing, reviewing, staleness
 from remit.core.faults import UserFault
 from remit.core.proposal import FileChange, hunks_of
 from remit.core.text import split_lines
@@ -18,32 +17,35 @@ from remit.core.turn import Turn
 def amend(turn: Turn, name: str, texts: Mapping[str, str]) -> str:
     """Put the human's texts (by path, whole) in the place of the proposed ones; the id of the amended proposal.
 
+    Of a proposal that was shown rebased, the amended one is made for the present text.
+
     UserFaults: already_decided, approval_unknown, approval_stale, stale, busy, invalid_params, no_change, unencodable.
     """
     subject = turn.answer(name, "amend")
     entry = reviewing.open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
-    reviewing.demand_free(turn, proposal)
-    reviewing.demand_fresh(turn, proposal)
+    ending.demand_free(turn, proposal)
+    shown = reviewing.shows(turn, entry, "amend")
+    onto = reviewing.onto_present(turn, name, subject, shown, proposal)
     wanted = {paths.parse(path, portable=False): text for path, text in texts.items()}
     strange = sorted(wanted.keys() - {file.path for file in proposal.files if file.op != "delete"})
     if strange or not wanted:
         word = ", ".join(strange) or "no path"
         raise UserFault("invalid_params", f"{proposal.id} writes nothing to {word}.", remedy="Name its own files.")
-    new_id = turn.state.next_id("P")
+    new_id, first = turn.state.next_id("P"), 1
     files: list[FileChange] = []
-    for file in proposal.files:
-        first = 1 + sum(len(done.hunks) for done in files)
-        files.append(_amended(turn, file, wanted[file.path], new_id, first) if file.path in wanted else file)
+    for file in onto.files:
+        made = _amended(turn, file, wanted[file.path], new_id, first) if file.path in wanted else file
+        if onto is not proposal and made is file:
+            made = rebasing.renamed(file, new_id, first)
+        files.append(made)
+        first += len(made.hunks)
     kept = tuple(file for file in files if file.hunks)
-    if not kept or kept == proposal.files:
+    if not kept or kept == onto.files:
         raise UserFault("no_change", "The text is as it was.", remedy="Accept or reject the proposal instead.")
-    turn.approve(name, subject, reviewing.shows(turn, entry))
-    made = proposal.model_copy(update={"id": new_id, "files": kept, "parent": proposal.id, "made": "amend"})
-    turn.record(made)
-    turn.emit(e.Superseded(proposal=proposal.id, replaced_by=(new_id,)))
-    asking.withdraw(turn, proposal.id, f"{new_id} took its place")
-    asking.ask_all(turn, made)
+    turn.approve(name, subject, shown)
+    update = {"id": new_id, "files": kept, "parent": proposal.id, "made": "amend"}
+    reviewing.succeed(turn, proposal, onto.model_copy(update=update))
     return new_id
 
 

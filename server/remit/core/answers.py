@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from remit.core.chunk import USUAL, Rule
 from remit.core.model import Binding, Digest, Model
 
 
@@ -20,7 +21,12 @@ class HunkView(Model):
     new_start: int
     new_lines: int
     state: Literal["pending", "applied", "rejected", "replaced", "undone"] = "pending"
-    placed: str = Field(default="exact", description="How it was placed: exact, or offset(n), line_ends, …")
+    placed: str = Field(
+        default="exact",
+        description="How it was placed: exact, or what was needed of offset(n), line_ends, trailing_blanks, tabs and "
+        "rebase(+n); of several chunks, each.",
+    )
+    was: str | None = Field(default=None, description="The hunk of the older proposal that a rebase made it from.")
 
 
 class FileView(Model):
@@ -31,6 +37,12 @@ class FileView(Model):
     result: Binding
     executable: bool | None = Field(
         default=None, description="What the change makes of the file's mode; null: keeps it."
+    )
+    copy_of: str | None = Field(
+        default=None, description="For a new file made by a patch's copy: where its text was taken from."
+    )
+    kept: tuple[Literal["bom", "line_ends"], ...] | None = Field(
+        default=None, description="What of the file's form stays although the text that you sent has another."
     )
 
 
@@ -43,6 +55,17 @@ class Mover(Model):
     )
     proposal: str | None = None
     agent: str | None = Field(default=None, description="The name of the agent whose proposal it was.")
+
+
+class ConflictView(Model):
+    """Lines that were changed on both sides since the base: as they were, as they are, as proposed."""
+
+    base_line: int = Field(description="First line in the base, from 1.")
+    base: tuple[str, ...]
+    line: int = Field(description="First line in the current content, from 1.")
+    present: tuple[str, ...]
+    proposed: tuple[str, ...]
+    cut: bool = Field(default=False, description="True when lines were left out.")
 
 
 class StaleView(Model):
@@ -58,6 +81,7 @@ class StaleView(Model):
     rebase: Literal["clean", "conflict", "not_possible"] = Field(
         description="Whether the change fits the current content by a three-way merge."
     )
+    conflicts: tuple[ConflictView, ...] = Field(default=(), description="Where it does not: both sides, in order.")
 
 
 class DecisionView(Model):
@@ -100,7 +124,13 @@ class TaskView(Model):
     checks: tuple[CheckView, ...]
     network: str
     delivery: str
+    review: Literal["before", "after"] = Field(
+        default="before", description="after: what policy lets be is applied at once; the answer to a proposal says so."
+    )
     commit_allowed: bool
+    placement: tuple[Rule, ...] = Field(
+        default=USUAL, description="By which rules the policy lets a change find its place, besides exactly."
+    )
     contract_path: str
     contract_digest: Digest
     policy_digest: Digest
@@ -139,13 +169,37 @@ class ReadResult(Model):
     partial: bool = False
 
 
+class OverlapView(Model):
+    """Another proposal that waits and is about the same or adjoining lines."""
+
+    hunk_id: str = Field(description="Your hunk.")
+    path: str
+    proposal_id: str = Field(description="The other one. Once either is applied, the other is stale.")
+    yours: bool = Field(description="Whether you made that one too.")
+    same_task: bool = Field(description="Whether proposal_status tells you of it.")
+
+
 class ProposeResult(Model):
     proposal_id: str
     state: str
     files: tuple[FileView, ...]
     hunks: tuple[HunkView, ...]
     decisions: tuple[str, ...] = Field(default=(), description="Decisions that must be answered before it can apply.")
+    overlaps: tuple[OverlapView, ...] = Field(default=(), description="What else waits for the same lines.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="What in the patch was set aside, or read otherwise than it was written."
+    )
     next: str
+
+
+class ReplacementView(Model):
+    """What a proposal lives on as: a part, the rest, what a human amended, or what was made anew on today's text."""
+
+    proposal_id: str
+    made: Literal["agent", "part", "rest", "rebase", "amend", "undo", "remit"]
+    state: str
+    digest: Digest = Field(description="What an approval of it binds to.")
+    files: tuple[FileView, ...]
 
 
 class ProposalResult(Model):
@@ -154,7 +208,13 @@ class ProposalResult(Model):
     fresh: bool
     settled: bool = Field(description="True when nothing of it waits for the human any more.")
     hunks: tuple[HunkView, ...]
+    diff: str = Field(
+        default="",
+        description="All of it as a unified diff with git's headers, as it was proposed; cut when long. Only from "
+        "proposal_status and wait_for_review, and only where you may read files.",
+    )
     replaced_by: tuple[str, ...] = ()
+    replacements: tuple[ReplacementView, ...] = Field(default=(), description="Those of `replacedBy`, as they are.")
     stale: tuple[StaleView, ...] = ()
     decisions: tuple[str, ...] = ()
     reason: str = ""

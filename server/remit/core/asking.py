@@ -9,6 +9,7 @@ from remit.core import events as e
 from remit.core.faults import UserFault
 from remit.core.permission import Ask, Refuse, may_write
 from remit.core.proposal import Proposal
+from remit.core.state import DecisionEntry
 from remit.core.turn import Turn
 
 
@@ -20,6 +21,23 @@ def ask_all(turn: Turn, proposal: Proposal) -> None:
         because = decision if isinstance(decision, Ask) else shared(turn, path)
         if because is not None:
             ask(turn, proposal, path, because)
+
+
+def own(turn: Turn, proposal: Proposal) -> list[str]:
+    """The paths of a proposal that need a yes of their own: by what was asked about it, or by what holds now."""
+    contract, policy = turn.contract(proposal.task), turn.policy()
+    asked = [d.asked.about or "" for d in turn.state.decisions.values() if is_about(d, proposal.id)]
+    needed = (
+        path
+        for path in proposal.touches()
+        if isinstance(may_write(path, contract, policy), Ask) or shared(turn, path) is not None
+    )
+    return [*asked, *needed]
+
+
+def is_about(entry: DecisionEntry, proposal: str) -> bool:
+    """Whether a decision is about a path of this very proposal that needs its own yes."""
+    return (entry.asked.kind, entry.asked.subject) == ("protected_path", proposal)
 
 
 def shared(turn: Turn, path: str) -> Ask | None:

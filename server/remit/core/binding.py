@@ -6,71 +6,27 @@ The text of what is asked for is `core/proposing.py`'s; the account of a stale a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from hashlib import sha256
 
-from remit.core import codec, place, staleness
-from remit.core.codec import Charset
+from remit.core import codec, staleness
 from remit.core.faults import AgentFault, Json
 from remit.core.model import ABSENT, fingerprint
-from remit.core.patch import Chunk
-from remit.core.place import Placed, Swap
 from remit.core.snapshot import Snapshot
 from remit.core.turn import Turn
-
-MARK = "\ufeff"
-"""The byte order mark as text."""
+from remit.core.wish import Wish
 
 REPEATS = 3
 """The third equal stale refusal in a row says stop and ask."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What is asked for one file, not yet placed. `content` is a whole new text; None with no chunks deletes."""
-
-    path: str
-    op: str
-    source: str | None = None
-    content: str | None = None
-    chunks: tuple[Chunk, ...] = ()
-    swaps: tuple[Swap, ...] = ()
-    executable: bool | None = None
-    old_blob: str | None = None
-
-    def onto(self, text: str, charset: Charset) -> Placed:
-        """The new text from the old one, both without the file's byte order mark, which a patch may quote.
-
-        AgentFaults: those of placing, byte_order_mark.
-        """
-        if not charset.bom or text.startswith(MARK):
-            return self._placed(text)
-        quoted = any(line.startswith(MARK) for chunk in self.chunks for line in chunk.old[:1])
-        if not quoted and not any(one.search.startswith(MARK) for one in self.swaps):
-            placed = self._placed(text)
-            return Placed(placed.text.removeprefix(MARK), placed.placements)
-        placed = self._placed(MARK + text)
-        if not placed.text.startswith(MARK) and self.op != "delete":
-            raise AgentFault(
-                "byte_order_mark",
-                f"The change takes the byte order mark (U+FEFF) of {self.path} away.",
-                remedy="Keep the mark on the first line, or leave it out of old and new lines: it stays as it is.",
-                path=self.path,
-            )
-        return Placed(placed.text.removeprefix(MARK), placed.placements)
-
-    def _placed(self, text: str) -> Placed:
-        if self.content is not None:
-            return Placed(self.content, ())
-        return place.swap(text, self.swaps) if self.swaps else place.place(text, self.chunks)
-
-
 def demand(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mapping[str, str]) -> None:
     """Refuse a change that is not bound to what is there.
 
-    AgentFaults: missing_base_hash, target_missing, target_exists, stale, disk_conflict, buffer_unknown.
+    AgentFaults: missing_base_hash, base_mismatch, target_missing, target_exists, stale, disk_conflict, buffer_unknown.
     """
     asked = wish.source or wish.path
-    binding = bases.get(asked) or bases.get(snapshot.path) or _implied(wish, snapshot)
+    told = bases.get(asked) or bases.get(snapshot.path)
+    binding = told or _implied(turn, agent, wish, snapshot)
     makes = wish.op in ("write", "create") and binding in (None, ABSENT)
     if snapshot.origin == "absent" and snapshot.trusted and not makes:
         raise AgentFault("target_missing", f"{asked} does not exist.", remedy="Check the path.", path=asked)
@@ -78,7 +34,8 @@ def demand(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mappin
         raise AgentFault(
             "missing_base_hash",
             f"{asked} has no base digest, so nobody can tell what it was made from.",
-            remedy="Read the file and put its digest into bases (absent for a new file).",
+            remedy="Read the file and put its digest into bases (absent for a new file)."
+            + (" The patch has no index line with full blob ids (git diff --full-index)." if wish.copies else ""),
             path=asked,
         )
     staleness.demand_known(snapshot, binding, AgentFault)
@@ -101,16 +58,56 @@ def demand(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, bases: Mappin
         )
     if not snapshot.is_named(binding):
         raise _stale(turn, agent, wish, snapshot, binding)
+    if told and wish.old_blob is not None and wish.old_blob not in _blobs(turn, snapshot, wish.old_blob):
+        raise AgentFault(
+            "base_mismatch",
+            f"The index line of the patch and bases name two different contents of {asked}.",
+            remedy="Leave the index line out if the patch was made from the text that you read.",
+            path=asked,
+            index=wish.old_blob,
+            current=snapshot.digest,
+        )
 
 
-def _implied(wish: Wish, snapshot: Snapshot) -> str | None:
-    """Bindings a format carries itself: a creation is bound to absence, an `index` line to a full blob id."""
+def blob_id(data: bytes, like: str) -> str:
+    """The id that git gives a blob of these bytes, in the format (SHA-1 or SHA-256) that the id `like` has."""
+    # https://git-scm.com/docs/hash-function-transition, "Object names": the same preimage, another hash.
+    return codec.blob_id(data) if len(like) == 40 else sha256(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def _blobs(turn: Turn, snapshot: Snapshot, like: str) -> set[str]:
+    """The ids of what is there. A clean buffer whose line ends the editor changed in loading it has the disk's too."""
+    found = {blob_id(codec.encode(snapshot.text, snapshot.charset), like)}
+    if snapshot.origin == "buffer" and snapshot.clean and snapshot.digest != snapshot.disk:
+        data = turn.sight.bytes(snapshot.path)
+        if data is not None and codec.digest(data) == snapshot.disk:
+            found.add(blob_id(data, like))
+    return found
+
+
+def _implied(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot) -> str | None:
+    """Bindings a format carries itself: a creation is bound to absence, an `index` line to a full blob id.
+
+    AgentFault stale where that id is not what is there.
+    """
     if wish.op == "create":
         return ABSENT
-    if wish.old_blob is not None and snapshot.origin != "absent" and snapshot.clean:
-        data = codec.encode(snapshot.text, snapshot.charset)
-        return snapshot.digest if codec.blob_id(data) == wish.old_blob else None
-    return None
+    if wish.old_blob is None or snapshot.origin == "absent" or not snapshot.trusted:
+        return None
+    if wish.old_blob in _blobs(turn, snapshot, wish.old_blob):
+        return snapshot.digest
+    shown = turn.state.receipts.get((agent, snapshot.path))
+    seen = turn.content(shown.digest) if shown is not None else None
+    if shown is not None and seen is not None and blob_id(seen, wish.old_blob) == wish.old_blob:
+        return shown.digest  # what the agent was shown before: then all that moved since can be told
+    raise AgentFault(
+        "stale",
+        f"The index line says that {snapshot.path} was blob {wish.old_blob[:12]}…; it is not ({snapshot.source}).",
+        remedy=_remedy(turn, agent, snapshot, wish.old_blob),
+        path=snapshot.path,
+        current=snapshot.digest,
+        index=wish.old_blob,
+    )
 
 
 def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str) -> AgentFault:
@@ -118,19 +115,26 @@ def _stale(turn: Turn, agent: str, wish: Wish, snapshot: Snapshot, binding: str)
     base = staleness.base_text(turn, binding, snapshot.charset)
     if base is not None and wish.op != "delete":
         try:
-            result = wish.onto(base, snapshot.charset).text
+            rules = turn.policy().placement.allow
+            result = wish.onto(base, rules, marked=bool(snapshot.charset.bom))[0].text
         except AgentFault:
             result = None
     view = staleness.describe(turn, snapshot, binding, result)
-    same = fingerprint({"path": snapshot.path, "base": binding, "current": snapshot.digest})
-    before, times = turn.memory.repeats.get(agent, ("", 0))
-    times = times + 1 if before == same else 1
-    turn.memory.repeats[agent] = (same, times)
-    again = times >= REPEATS
     data: dict[str, Json] = {"stale": [view.wire()], "path": snapshot.path, "current": snapshot.digest}
     return AgentFault(
         "stale",
         f"{snapshot.path} has changed since {binding[:12]}…; it is now {snapshot.digest[:12]}… ({snapshot.source}).",
-        remedy="The same patch was refused three times: stop, and ask the human." if again else staleness.REMEDY,
+        remedy=_remedy(turn, agent, snapshot, binding),
         **data,
     )
+
+
+def _remedy(turn: Turn, agent: str, snapshot: Snapshot, binding: str) -> str:
+    """What to do about a stale change: something else, once the same was refused so often."""
+    same = fingerprint({"path": snapshot.path, "base": binding, "current": snapshot.digest})
+    before, times = turn.memory.repeats.get(agent, ("", 0))
+    times = times + 1 if before == same else 1
+    turn.memory.repeats[agent] = (same, times)
+    if times >= REPEATS:
+        return "The same patch was refused three times: stop, and ask the human."
+    return staleness.REMEDY

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 Mode = Literal["100644", "100755"]
+Rule = Literal["exact", "offset", "line_ends", "trailing_blanks", "tabs"]
+"""How a chunk may be placed, from strict to loose. "exact" is always tried, and first."""
+EVERY: tuple[Rule, ...] = ("exact", "offset", "line_ends", "trailing_blanks", "tabs")
+USUAL: tuple[Rule, ...] = ("exact", "offset", "line_ends")
+"""Those in force where no policy says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +35,13 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """One file's change. `source`: old path of a rename. `content`: whole text of a create. Blobs: full hex only."""
+    """One file's change. `source`: old path of a rename or a copy. `content`: whole text of a create. Blobs: full hex.
+
+    A copy's chunks are made for the source as it was before the patch, whatever else the patch does to it.
+    """
 
     path: str
-    op: Literal["create", "modify", "delete", "rename"]
+    op: Literal["create", "modify", "delete", "rename", "copy"]
     source: str | None = None
     chunks: tuple[Chunk, ...] = ()
     content: str | None = None

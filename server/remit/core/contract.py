@@ -54,6 +54,10 @@ class TaskContract(Model):
     delivery: Literal["local_files"] = Field(
         default="local_files", description="Where accepted changes go: into the workspace."
     )
+    review: Literal["before", "after"] = Field(
+        default="before",
+        description="Whether changes wait for a review, or are applied at once and reviewed after, if policy allows.",
+    )
     commit_allowed: bool = Field(default=False, strict=True, description="Whether commits may be made for this task.")
 
     def may(self, right: str) -> bool:

@@ -16,7 +16,7 @@ from io import StringIO
 from itertools import chain
 from typing import Literal
 
-from remit.core.align import Block, blocks, tokens
+from remit.core.align import Block, blocks, common, common_end, tokens
 from remit.core.faults import OurFault
 from remit.core.slide import BLANKS, REACH, slide
 from remit.core.text import split_lines
@@ -71,24 +71,25 @@ def between(old: str, new: str) -> tuple[Span, ...]:
     if old == new:
         return ()
     # The ends that are equal need not be split, but for some lines beside the change, where it may come to rest.
-    head = old.rfind("\n", 0, _common(old, new)) + 1
-    tail = _common_end(old, new, head)
+    head = old.rfind("\n", 0, common(old, new)) + 1
+    tail = common_end(old, new, head)
     head, stop = _up(old, head), _down(old, len(old) - tail)
     if len(old) < 2 * (stop - head):
-        return spans(split_lines(old), split_lines(new))
+        return _told(split_lines(old), split_lines(new), all_of_it=True)
     first = len(split_lines(old[:head])) if "\r" in old else old.count("\n", 0, head)
     found = _told(split_lines(old[head:stop]), split_lines(new[head : len(new) - len(old) + stop]))
     return tuple(replace(span, old_start=first + span.old_start, new_start=first + span.new_start) for span in found)
 
 
 def spans(old: Sequence[str], new: Sequence[str]) -> tuple[Span, ...]:
-    """`between` for lines that are already split (anywhere: a line here is any string)."""
-    return _told(old, new, all_of_it=True)
+    """The change that keeps the most lines, for whoever asks which ones stay; a line here is any string."""
+    return _told(old, new, plain=True)
 
 
-def _told(old: Sequence[str], new: Sequence[str], all_of_it: bool = False) -> tuple[Span, ...]:
-    head = _common(old, new)
-    tail = _common_end(old, new, head)
+def _told(old: Sequence[str], new: Sequence[str], *, plain: bool = False, all_of_it: bool = False) -> tuple[Span, ...]:
+    """How `old` becomes `new`: told for reading, if not `plain`; as one change, if `all_of_it` was written anew."""
+    head = common(old, new)
+    tail = common_end(old, new, head)
     mid_old, mid_new = old[head : len(old) - tail], new[head : len(new) - tail]
     if not mid_old and not mid_new:
         return ()
@@ -96,7 +97,8 @@ def _told(old: Sequence[str], new: Sequence[str], all_of_it: bool = False) -> tu
     found = [whole]
     if mid_old and mid_new:
         one, two = tokens(mid_old, mid_new)
-        found = [Block(head + i, n, head + j, m) for i, n, j, m in tidy(one, two, list(blocks(one, two)))]
+        least = list(blocks(one, two))
+        found = [Block(head + i, n, head + j, m) for i, n, j, m in (least if plain else tidy(one, two, least))]
     if all_of_it and len(found) > 1 and _anew(old, new, found):
         found = [whole]
     return tuple(Span(i, tuple(old[i : i + n]), j, tuple(new[j : j + m])) for i, n, j, m in slide(old, new, found))
@@ -137,23 +139,6 @@ def merge(base: str, ours: str, theirs: str) -> Merged | Conflict:
     return Conflict(tuple(conflicts)) if conflicts else Merged("".join(chain(out, lines[at:])))
 
 
-def joins(ours: Sequence[Span], theirs: Sequence[Span]) -> bool:
-    """Whether `merge` would join two changes of one text, told from the changes alone."""
-    for low, high, mine, other in _groups(ours, theirs):
-        if mine and other:
-            # Spans that overlap or touch leave no line between them: together they hold the whole stretch.
-            lines = [""] * (high - low)
-            for span in (*mine, *other):
-                lines[span.old_start - low : span.old_end - low] = span.old
-            left, right = (
-                _rewrite(lines, 0, high - low, [replace(s, old_start=s.old_start - low) for s in part])
-                for part in (mine, other)
-            )
-            if left != right:
-                return False
-    return True
-
-
 def unified(old: str, new: str, old_name: str, new_name: str, context: int = 3) -> str:
     """A diff that `git apply` takes: `old_name`/`new_name` as they shall stand there (`a/x`, `b/x`, `/dev/null`).
 
@@ -161,7 +146,7 @@ def unified(old: str, new: str, old_name: str, new_name: str, context: int = 3) 
     """
     before, after = _lf_lines(old), _lf_lines(new)
     out: list[str] = []
-    for group in _gather(spans(before, after), context):
+    for group in _gather(_told(before, after), context):
         first, last = group[0], group[-1]
         low, high = max(0, first.old_start - context), min(len(before), last.old_end + context)
         shift = last.new_start + len(last.new) - last.old_end
@@ -169,31 +154,6 @@ def unified(old: str, new: str, old_name: str, new_name: str, context: int = 3) 
         out.append(f"@@ -{_range(low, high - low)} +{_range(start, high + shift - start)} @@\n")
         out += _body(before, group, low, high)
     return "".join([f"--- {_name(old_name)}\n", f"+++ {_name(new_name)}\n", *out]) if out else ""
-
-
-def _common(one: Sequence[str], two: Sequence[str]) -> int:
-    """How many first items are equal. Halving over slices keeps the comparing in C."""
-    low, high = 0, min(len(one), len(two))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == two[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def _common_end(one: Sequence[str], two: Sequence[str], head: int) -> int:
-    """How many last items are equal, the first `head` ones left out."""
-    first, second = len(one), len(two)
-    low, high = 0, min(first, second) - head
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[first - middle : first - low] == two[second - middle : second - low]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _up(text: str, at: int) -> int:

@@ -9,6 +9,7 @@ from remit.core import asking
 from remit.core import events as e
 from remit.core import proposal as proposals
 from remit.core.action import ActionState
+from remit.core.faults import UserFault
 from remit.core.model import fingerprint
 from remit.core.proposal import Proposal, rebind
 from remit.core.state import ActionEntry
@@ -73,6 +74,19 @@ def _rest(turn: Turn, whole: Proposal, part: Proposal) -> Proposal | None:
     return whole.model_copy(
         update={"id": turn.state.next_id("P"), "files": tuple(files), "parent": whole.id, "made": "rest"}
     )
+
+
+def demand_free(turn: Turn, proposal: Proposal) -> None:
+    """Refuse while another apply is writing one of its files. UserFault("busy")."""
+    touched = set(proposal.touches())
+    for running in turn.state.running():
+        if running.plan.kind == "apply" and touched & {target.path for target in running.plan.targets}:
+            raise UserFault(
+                "busy",
+                f"{running.plan.action} is still writing {running.plan.targets[0].path} ({running.state}).",
+                remedy="Wait for it, or answer its decision.",
+                action=running.plan.action,
+            )
 
 
 def lose(turn: Turn, name: str, reason: str) -> None:

@@ -16,7 +16,22 @@ _ENTRY = re.compile(r"\*\*\* (Add|Delete|Update) File: (.+)")
 
 
 def read(reader: Reader) -> list[FilePatch]:
-    """The entries from BEGIN, where the reader stands, to END. AgentFault: malformed_patch."""
+    """The entries from BEGIN, where the reader stands, to END; several such blocks in a row are read as one.
+
+    AgentFault: malformed_patch.
+    """
+    files = _block(reader)
+    while reader.at < reader.end:
+        if reader.peek().rstrip() == BEGIN:
+            if "several blocks read as one" not in reader.notes:
+                reader.notes.append("several blocks read as one")
+            files += _block(reader)
+        elif reader.take().strip():
+            raise malformed(f"There is text after {END}.", reader.at)
+    return files
+
+
+def _block(reader: Reader) -> list[FilePatch]:
     reader.take()
     files: list[FilePatch] = []
     while (marker := reader.peek().rstrip()) != END:
@@ -26,8 +41,6 @@ def read(reader: Reader) -> list[FilePatch]:
         reader.take()
         files.append(_entry(reader, entry[1], entry[2].strip()))
     reader.take()
-    if any(line.strip() for line in reader.lines[reader.at : reader.end]):
-        raise malformed(f"There is text after {END}.", reader.at + 1)
     return files
 
 

@@ -12,18 +12,9 @@ from typing import Annotated, Any, Literal, TypeAlias, Union
 from pydantic import Field, TypeAdapter, ValidationError
 
 from remit.core.action import ActionState
+from remit.core.approval import Approval as Approval
 from remit.core.faults import WorldFault
 from remit.core.model import Binding, Digest, Model
-
-By = Annotated[str, Field(description="The principal: `human` with the client's name, `remit`, or an agent's id.")]
-
-
-class Approval(Model):
-    """Who allowed an act, by which showing, and what exactly was shown."""
-
-    by: By
-    offer: str = Field(description="The id of the showing; used once.")
-    binding: Digest = Field(description="Fingerprint of everything that was shown.")
 
 
 class FileOutline(Model):
@@ -151,6 +142,14 @@ class Undone(Model):
     by: str
 
 
+class Seen(Model):
+    """The human has looked at what was applied without a review."""
+
+    type: Literal["seen"] = "seen"
+    proposal: str
+    approval: Approval
+
+
 class Withdrawn(Model):
     type: Literal["withdrawn"] = "withdrawn"
     proposal: str
@@ -260,6 +259,7 @@ Event: TypeAlias = Annotated[
         Rejected,
         Superseded,
         Undone,
+        Seen,
         Withdrawn,
         Answered,
         ActionPlanned,

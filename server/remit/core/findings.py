@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
-from remit.core import activating, checking, deciding, diff, paperwork, questions, reviewing, staleness, undoing
+from remit.core import activating, atonce, checking, deciding, paperwork, pending, questions, reviewing, undoing
 from remit.core.events import FileOutline
 from remit.core.faults import UserFault
-from remit.core.finding import TOP, Doable, Finding, Region, Severity, agent_name, in_contract, lines_region, short
+from remit.core.finding import TOP, Doable, Finding, Severity, agent_name, in_contract, short
 from remit.core.permission import Allow, Ask, may_write
 from remit.core.plain import visible
-from remit.core.proposal import FileChange, Hunk, Proposal
-from remit.core.state import ProposalEntry
 from remit.core.turn import Turn
 
 REFUSALS = 50
@@ -34,120 +32,6 @@ def findings(turn: Turn, *, outside_hints: bool = True) -> tuple[Finding, ...]:
     # Names in files, names of files and agents' words all come together here.
     found = [replace(one, message=visible(one.message)) for one in found]
     return tuple(sorted(found, key=lambda one: (one.path, one.region, one.code, one.message)))
-
-
-# --- proposals --------------------------------------------------------------------------------------------------------
-
-
-def _proposals(turn: Turn) -> Iterator[Finding]:
-    for entry in turn.state.open_proposals():
-        proposal = turn.proposal(entry.outline.proposal)
-        stale = {move.snapshot.path: move for move in staleness.moves(turn, proposal)}
-        clean = all(move.rebase == "clean" for move in stale.values())
-        for file in proposal.files:
-            if file.origin in stale or (file.op == "rename" and file.path in stale):
-                yield from _stale(turn, proposal, file, clean)
-            else:
-                yield from _pending(turn, entry, proposal, file)
-
-
-def _pending(turn: Turn, entry: ProposalEntry, proposal: Proposal, file: FileChange) -> Iterator[Finding]:
-    who = agent_name(turn, proposal.agent)
-    many = sum(1 for _ in proposal.hunks())
-    failed = f" Last attempt failed: {entry.reason}." if entry.state == "failed_without_effect" else ""
-    snapshot = turn.glance(file.origin)
-    lines = snapshot.lines
-    ends = " A save changes other lines' ends too." if snapshot.normalised else ""
-    for number, hunk in enumerate(file.hunks, 1):
-        path, region = file.origin, lines_region(lines, hunk.old_start, len(hunk.old))
-        if file.op == "create":
-            path, region = _home(turn, proposal.task, file.path)
-        yield Finding(
-            "patch-pending",
-            path,
-            region,
-            "information",
-            short(f"{proposal.id} by {who} {_what(file, hunk, number)}.{ends}{failed}"),
-            _answers(proposal, hunk, many),
-            data={"proposal": proposal.id, "hunk": hunk.id},
-        )
-
-
-def _home(turn: Turn, task: str, path: str) -> tuple[str, Region]:
-    """A file that does not exist cannot carry a mark: its contract does."""
-    return in_contract(turn, task, "writeScope") if task in turn.state.contracts else (path, TOP)
-
-
-def _what(file: FileChange, hunk: Hunk, number: int) -> str:
-    mode = {None: "", True: ", executable", False: ", not executable" * (file.op != "create")}[file.executable]
-    if file.op == "create":
-        return f"would create {file.path}{mode}"
-    if file.op == "delete":
-        return "would delete this file"
-    if file.op == "rename":
-        return f"would {'change and ' * (file.result != file.base)}move this file to {file.path}{mode}"
-    if file.result == file.base:
-        return f"would make this file{mode[1:]}"
-    place = f" ({number} of {len(file.hunks)})" if len(file.hunks) > 1 else ""
-    return f"would change {_count(len(hunk.old))} into {_count(len(hunk.new))}{place}{mode}"
-
-
-def _count(lines: int) -> str:
-    return {0: "no line", 1: "1 line"}.get(lines, f"{lines} lines")
-
-
-def _answers(proposal: Proposal, hunk: Hunk, many: int) -> tuple[Doable, ...]:
-    files = len(proposal.files)
-    # What is accepted is more than what this file shows: the title says so.
-    also = f" (all {files} files)" if files > 1 else ""
-    whole = (
-        Doable(f"Accept {proposal.id}{also}", "accept", proposal.id, preferred=many == 1),
-        Doable(f"Reject {proposal.id}{also}", "reject", proposal.id),
-    )
-    if many == 1:
-        return whole
-    return (
-        Doable(f"Accept this hunk ({hunk.id})", "acceptHunk", proposal.id, hunk.id, preferred=True),
-        Doable(f"Reject this hunk ({hunk.id})", "rejectHunk", proposal.id, hunk.id),
-        *whole,
-    )
-
-
-def _stale(turn: Turn, proposal: Proposal, file: FileChange, clean: bool) -> Iterator[Finding]:
-    snapshot = turn.glance(file.origin)
-    moved = staleness.moved(turn, file.base, file.encoding(), snapshot) or ()
-    lines = snapshot.lines
-    related = tuple(
-        (file.origin, lines_region(lines, span.new_start, len(span.new)), "This has changed since.")
-        for span in moved[:5]
-    )
-    doable: tuple[Doable, ...] = (Doable(f"Reject {proposal.id}", "reject", proposal.id),)
-    if clean:
-        doable = (Doable(f"Rebase {proposal.id} onto the present text", "rebase", proposal.id, preferred=True), *doable)
-    tail = "It fits by a rebase." if clean else "It does not fit any more."
-    for hunk in file.hunks:
-        yield Finding(
-            "patch-stale",
-            file.origin,
-            lines_region(lines, _moved(moved, hunk.old_start), len(hunk.old)),
-            "warning",
-            short(f"{proposal.id} by {agent_name(turn, proposal.agent)} was made from a text that has changed. {tail}"),
-            doable,
-            related,
-            {"proposal": proposal.id, "hunk": hunk.id, "base": file.base},
-        )
-
-
-def _moved(spans: tuple[diff.Span, ...], line: int) -> int:
-    """Where a line of the base is now, or where it would be."""
-    shift = 0
-    for span in spans:
-        if span.old_start >= line:
-            break
-        if span.old_start + len(span.old) > line:
-            return span.new_start
-        shift += len(span.new) - len(span.old)
-    return line + shift
 
 
 # --- files ------------------------------------------------------------------------------------------------------------
@@ -228,7 +112,8 @@ def _refusal(turn: Turn, task: str, agent: str, path: str, code: str) -> Iterato
 
 
 SOURCES: tuple[Callable[[Turn], Iterator[Finding]], ...] = (
-    _proposals,
+    pending.proposals,
+    pending.unseen,
     _conflicts,
     _refusals,
     questions.decisions,
@@ -249,6 +134,8 @@ def offer(turn: Turn, doable: Doable) -> str:
             return deciding.offer(turn, turn.state.decisions[doable.target])
         case "runCheck":
             return checking.offer(turn, doable.hunk, doable.target)
+        case "seen":
+            return atonce.offer(turn, turn.state.proposals[doable.target])
         case "undo":
             return undoing.offer(turn, turn.state.proposals[doable.target]) or ""
         case "accept" | "reject" | "acceptHunk" | "rejectHunk" | "rebase" | "amend":

@@ -22,7 +22,11 @@ _EXTENDED = re.compile(
     r"|similarity index|dissimilarity index) (.*)"
 )
 _BINARY = re.compile(r"Binary files? .* (?:differ|has changed)$|GIT binary patch$")
-_INDEX = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})\.\.([0-9a-f]{40}|[0-9a-f]{64})\b")
+_INDEX = re.compile(r"([0-9a-f]{40})\.\.([0-9a-f]{40})(?: |$)|([0-9a-f]{64})\.\.([0-9a-f]{64})(?: |$)")
+_ABSENT = re.compile(r"\t(?:\((?:nonexistent|revision 0)\)|(?:1970-01-01|1969-12-31) [\d:.]+ [-+]\d{4})$")
+"""How Subversion, and GNU diff with -N, say that a side is not there."""
+_COMBINED = re.compile(r"diff --(?:cc|combined) |@@@+ -\d")
+_SUBMODULE = re.compile(r"Submodule \S+ (?:[0-9a-f]{7,64}\.\.\.?[0-9a-f]{7,64}|contains |\(?(?:new|deleted) submodule)")
 _PAIRS = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("1", "2")}
 _PAIRS |= {(new, old) for old, new in _PAIRS}  # git diff -R
 _LONGEST = 20_000  # two names of 4,096 bytes, quoted; each blank in the line is one more way to read it
@@ -35,6 +39,7 @@ _PLAIN = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 class Head:
     """One file's header as written. `line`: 1-based, its first. `old` and `new`: the names after --- and +++, without
     quotes. `git`: each way to read the two names behind `diff --git`. `says`: the extended lines by their words.
+    `absent`: is the old, is the new side said not to be there, by the time behind its name?
     """
 
     line: int
@@ -42,6 +47,7 @@ class Head:
     says: dict[str, str] = field(default_factory=dict)
     old: str | None = None
     new: str | None = None
+    absent: tuple[bool, bool] = (False, False)
 
 
 def begins(reader: Reader) -> bool:
@@ -65,7 +71,9 @@ def read(reader: Reader) -> Head:
             reader.take()
         refuse_binary(reader, head.git[0][1])
     if is_names(reader):
-        head.old, head.new = (_name(reader.peek(step)[4:], head.line) for step in (0, 1))
+        names = [reader.peek(step)[4:] for step in (0, 1)]
+        head.old, head.new = (_name(name, head.line) for name in names)
+        head.absent = (bool(_ABSENT.search(names[0])), bool(_ABSENT.search(names[1])))
         reader.at += 2
     return head
 
@@ -82,10 +90,28 @@ def refuse_binary(reader: Reader, name: str | None = None) -> None:
         )
 
 
+def refuse_foreign(reader: Reader) -> None:
+    """AgentFault combined_diff, special_file, malformed_patch where something stands that is no change of one file."""
+    line, number = reader.peek(), reader.at + 1
+    if _COMBINED.match(line):
+        raise AgentFault(
+            "combined_diff",
+            "The patch is a merge's combined diff, against several old texts at once.",
+            remedy="Send a diff against one of them: git diff, or git show -m --first-parent.",
+            line=number,
+        )
+    if _SUBMODULE.match(line):
+        raise _special("of a submodule", shown(line), number)
+    if line.startswith("Property changes on: "):
+        raise malformed(
+            f"Line {number} changes Subversion properties, which nothing here carries out.", number, "Leave them out."
+        )
+
+
 def blobs(head: Head) -> tuple[str | None, str | None]:
     """The old and the new blob id, where the index line has them in full."""
     found = _INDEX.match(head.says.get("index", ""))
-    old, new = found.groups() if found else ("", "")
+    old, new = [blob for blob in found.groups() if blob] if found else ("", "")
     return old if old.strip("0") else None, new if new.strip("0") else None
 
 
@@ -94,35 +120,38 @@ def mode(head: Head) -> Mode | None:
     modes = {key: value.strip() for key, value in head.says.items() if key.endswith("mode")}
     for kind in [*modes.values(), *re.findall(r" (\d+)$", head.says.get("index", ""))]:
         if kind not in ("100644", "100755"):
-            raise AgentFault(
-                "special_file",
-                f"The patch is about a link, a submodule or another special file (mode {shown(kind)[:12]}).",
-                remedy="Leave such entries out; only ordinary files can be changed.",
-                mode=shown(kind),
-                line=head.line,
-            )
+            raise _special(f"of mode {shown(kind)[:12]}", shown(kind), head.line)
     said = modes.get("new mode") or modes.get("new file mode")
     return None if said is None else "100755" if said == "100755" else "100644"
 
 
-def paths(head: Head) -> tuple[str, str]:
-    """The old and the new path, prefixes off; they differ in a rename only.
+def _special(what: str, mode: str, line: int) -> AgentFault:
+    return AgentFault(
+        "special_file",
+        f"The patch is about a link, a submodule or another special file ({what}).",
+        remedy="Leave such entries out; only ordinary files can be changed.",
+        mode=mode,
+        line=line,
+    )
 
-    AgentFault: copy_patch, malformed_patch where the names do not agree, ambiguous_path.
+
+def paths(head: Head) -> tuple[str, str]:
+    """The old and the new path, prefixes off; they differ in a rename or a copy only.
+
+    AgentFault: malformed_patch where the names do not agree, ambiguous_path.
     """
-    if "copy from" in head.says or "copy to" in head.says:
-        raise AgentFault(
-            "copy_patch", "The patch copies a file.", remedy="Send the copy as a new file.", line=head.line
-        )
-    moved = [_name(head.says[key], head.line) for key in ("rename from", "rename to") if key in head.says]
+    keys = ("rename from", "rename to", "copy from", "copy to")
+    moved = [_name(head.says[key], head.line) for key in keys if key in head.says]
     if not head.git:
         return _traditional(head.old or "", head.new or "")
-    found = {
-        _stripped(old, new)
-        for old, new in head.git
-        if head.old in (None, NULL, old) and head.new in (None, NULL, new)
-        if (list(_stripped(old, new)) == moved if moved else len(set(_stripped(old, new))) == 1)
-    }
+    found: set[tuple[str, str]] = set()
+    for old, new in head.git:
+        if head.old in (None, NULL, old) and head.new in (None, NULL, new):
+            bare = _stripped(old, new)
+            if moved and moved in (list(bare), [old, new]):
+                found.add((moved[0], moved[1]))  # said without prefix, whatever the two names begin with
+            elif not moved and bare[0] == bare[1]:
+                found.add(bare)
     if len(found) != 1:
         raise malformed(f"The names in the file header at line {head.line} do not agree.", head.line)
     return found.pop()

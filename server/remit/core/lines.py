@@ -5,11 +5,12 @@ Does not live here: which of several places is meant (`seek`), the text that a c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Literal, overload
 
 from remit.core.faults import AgentFault
@@ -17,9 +18,11 @@ from remit.core.text import split_lines
 
 MANY = 100  # no more places than this are counted: nobody reads a longer list of candidates
 SEARCHED = 2_000_000_000  # characters that one patch may have looked through: about a second
+FEW = 16  # times that a text is searched as a whole before its lines are indexed
 EACH = 1000  # the same for one line that an anchor may mean
-Alike = Literal["exact", "line_ends", "trailing_blanks", "blanks"]
-"""In what lines may differ that count as equal: each looser than the one before."""
+Alike = Literal["exact", "line_ends", "trailing_blanks", "tabs", "blanks"]
+"""In what lines may differ that count as equal. "tabs": in the blanks they begin with; whether those are the same
+indentation is for `seek` to say."""
 
 
 class View:
@@ -30,27 +33,36 @@ class View:
         self.alike: Alike = alike
         self._mixed = "\r" in text
         self._searched = 0
+        self._sought = 0
         self._places: dict[str, list[int]] = {}
+        self._index: dict[str, list[int]] = {}
 
     # What follows is made when it is asked for: of an exact change at its declared line, only the keys and its start.
 
     @cached_property
     def keys(self) -> Sequence[str]:
         """What is compared of each line."""
-        if self.alike != "exact":
-            return [self._key(line) for line in self.lines]
-        keys = self.text.split("\n")
-        return keys if keys[-1] else keys[:-1]
+        return self._plain if self.alike == "exact" else _Keys(self.lines, self._key)
+
+    @cached_property
+    def _plain(self) -> Sequence[str]:
+        """What stands between the \\n."""
+        plain = self.text.split("\n")
+        return plain if plain[-1] else plain[:-1]
 
     @cached_property
     def lines(self) -> Sequence[str]:
         """The lines, with their ends."""
-        return self._split(self.text) if self.alike != "exact" else _Ended(self.keys, self.text.endswith("\n"))
+        if self.alike != "exact" and self._mixed:
+            return split_lines(self.text)
+        return _Ended(self._plain, self.text.endswith("\n"))
 
     @cached_property
     def starts(self) -> Sequence[int]:
         """Where each line starts in the text, and where the last one ends."""
-        return _Starts(self.lines) if self.alike != "exact" else _Starts(self.keys, 1, len(self.text))
+        if self.alike != "exact" and self._mixed:
+            return _Starts(self.lines)
+        return _Starts(self._plain, 1, len(self.text))
 
     @cached_property
     def _hay(self) -> str:
@@ -65,6 +77,8 @@ class View:
         bare = self.bare(line)
         if self.alike == "blanks":
             return "".join(bare.split())
+        if self.alike == "tabs":
+            return bare.lstrip(" \t")
         return bare.rstrip(" \t") if self.alike == "trailing_blanks" else bare
 
     def bare(self, line: str) -> str:
@@ -80,19 +94,42 @@ class View:
         return [self._key(line) for line in self.read(lines)]
 
     def find(self, want: Sequence[str]) -> list[int]:
-        """Every line where `want` begins, up to MANY of them. The search is C's, over the joined text.
+        """Every line where `want` begins, up to MANY of them. AgentFault as in `hits`."""
+        return list(islice(self.hits(want), MANY))
 
-        AgentFault: search_too_long, once many chunks have each been looked for in all of a large text.
+    def hits(self, want: Sequence[str], floor: int = 0) -> Iterator[int]:
+        """Every line from `floor` on where `want`, not empty, begins, in order.
+
+        The first few times the joined text is searched, by C; whoever looks for more gets an index of the lines.
+        AgentFault: search_too_long, once many chunks have each been tried in too many places.
         """
-        self._spend(len(self._hay))
-        needle = "\n".join(["", *want, ""])
-        lines: list[int] = []
-        at = line = 0
-        while (hit := self._hay.find(needle, at)) >= 0 and len(lines) < MANY:
+        self._sought += 1
+        return self._searched_for(want, floor) if self._sought <= FEW else self._tried(want, floor)
+
+    def _searched_for(self, want: Sequence[str], floor: int) -> Iterator[int]:
+        at = sum(map(len, islice(self.keys, floor))) + floor if floor else 0
+        self.spend(len(self._hay) - at)
+        needle, line = "\n".join(["", *want, ""]), floor
+        while (hit := self._hay.find(needle, at)) >= 0:
             line += self._hay.count("\n", at, hit)
-            lines.append(line)
+            yield line
             at, line = hit + 1, line + 1
-        return lines
+
+    def _tried(self, want: Sequence[str], floor: int) -> Iterator[int]:
+        """Where the rarest line of it stands."""
+        if not self._index:
+            self.spend(len(self.text))
+            for line, known in enumerate(self.keys):
+                self._index.setdefault(known, []).append(line)
+        sought, size = list(want), len(want) + sum(map(len, want))
+        self.spend(size)
+        rarest = min(range(len(sought)), key=lambda at: len(self._index.get(sought[at], ())))
+        places = self._index.get(sought[rarest], [])
+        for at in range(bisect_left(places, floor + rarest), len(places)):
+            self.spend(size)
+            line = places[at] - rarest
+            if self.keys[line : line + len(sought)] == sought:
+                yield line
 
     def standing(self, key: str) -> list[int]:
         """The lines whose key this is, blanks around it aside. AgentFault as in `find`."""
@@ -100,17 +137,14 @@ class View:
             for line, known in enumerate(self.keys):
                 self._places.setdefault(known.strip(), []).append(line)
         found = self._places.get(key.strip(), [])
-        self._spend(EACH * len(found))
+        self.spend(EACH * len(found))
         return found
 
-    def _spend(self, characters: int) -> None:
+    def spend(self, characters: int) -> None:
+        """Reckon with work that looks at so many characters. AgentFault: search_too_long."""
         self._searched += characters
         if self._searched > SEARCHED:
-            raise AgentFault(
-                "search_too_long",
-                "Finding all these places in so large a file takes too long.",
-                remedy="Give the right line numbers, or send it in parts.",
-            )
+            raise too_long()
 
     def end(self, line: int) -> str:
         """How this line ends ("" for a last one that does not, and outside of the text)."""
@@ -137,6 +171,12 @@ class _Ended(Sequence[str]):
     def __len__(self) -> int:
         return len(self.keys)
 
+    def __iter__(self) -> Iterator[str]:
+        if not self.keys:
+            return iter(())
+        rest = islice(self.keys, len(self.keys) - 1)
+        return chain((f"{key}\n" for key in rest), [self[-1]])
+
     @overload
     def __getitem__(self, at: int) -> str: ...
     @overload
@@ -146,6 +186,27 @@ class _Ended(Sequence[str]):
             return [self[place] for place in range(*at.indices(len(self.keys)))]
         key = self.keys[at]
         return f"{key}\n" if self.final or (at if at >= 0 else at + len(self.keys)) < len(self.keys) - 1 else key
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys(Sequence[str]):
+    """What is compared of each line, made for the lines that are asked for."""
+
+    lines: Sequence[str]
+    key: Callable[[str], str]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.key, self.lines)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[str]: ...
+    def __getitem__(self, at: int | slice) -> str | Sequence[str]:
+        return [self.key(line) for line in self.lines[at]] if isinstance(at, slice) else self.key(self.lines[at])
 
 
 class _Starts(Sequence[int]):
@@ -181,6 +242,15 @@ class _Starts(Sequence[int]):
         before = self._sums[at] if self._sums else sum(map(len, islice(self._lines, at)))
         found = before + self._more * at
         return found if self._end is None else min(found, self._end)
+
+
+def too_long() -> AgentFault:
+    """The refusal `search_too_long`."""
+    return AgentFault(
+        "search_too_long",
+        "Finding all these places in so large a file takes too long.",
+        remedy="Give the right line numbers, or send it in parts.",
+    )
 
 
 def bare_line(line: str) -> str:

@@ -5,10 +5,26 @@ What an extension draws and a plain client can list; the words of it are in `con
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from remit.core import activating, checking, deciding, proposing, reading, reviewing, staleness, undoing
+from remit.core import (
+    activating,
+    asking,
+    atonce,
+    checking,
+    deciding,
+    overlapping,
+    proposing,
+    reading,
+    rebasing,
+    reviewing,
+    staleness,
+    undoing,
+)
 from remit.core.faults import Json
+from remit.core.overlapping import Overlaps, Touch
+from remit.core.proposal import FileChange, Proposal
+from remit.core.rebasing import Shown
 from remit.core.source import contract as read_contract
 from remit.core.source import policy as read_policy
 from remit.core.state import ProposalEntry
@@ -27,7 +43,7 @@ def overview(turn: Turn) -> dict[str, Json]:
         "seq": turn.state.seq,
         "mode": turn.state.mode,
         "tasks": [_task(turn, task) for task in turn.state.contracts],
-        "proposals": [_proposal(turn, entry) for entry in turn.state.open_proposals()],
+        "proposals": [*_proposals(turn)],
         "decisions": [_decision(turn, name) for name in turn.state.decisions if _waits(turn, name)],
         "applied": [_applied(turn, entry) for entry in _newest_applied(turn)],
         "actions": {name: _action(turn, name) for name in list(turn.state.actions)[-ACTIONS:]},
@@ -45,47 +61,76 @@ def _task(turn: Turn, task: str) -> Json:
     return wire
 
 
-def _proposal(turn: Turn, entry: ProposalEntry) -> Json:
-    name = entry.outline.proposal
-    proposal = turn.proposal(name)
+def _proposals(turn: Turn) -> Iterator[Json]:
+    shown = overlapping.standing(turn)
+    others = overlapping.overlaps(shown)
+    for name, files in shown.items():
+        entry, proposal = turn.state.proposals[name], turn.proposal(name)
+        yield {**_proposal(turn, entry, proposal, files), "hunks": [*_hunks(turn, entry, files, others)]}
+
+
+def _proposal(turn: Turn, entry: ProposalEntry, proposal: Proposal, files: Sequence[Shown]) -> dict[str, Json]:
     stale = staleness.views(turn, proposal)
-    fresh = not stale and staleness.is_fresh(turn, proposal)
-    rebase = reviewing.offer(turn, entry, "rebase") if reviewing.can_rebase(turn, proposal) else None
+    fresh, fits = not stale and staleness.is_fresh(turn, proposal), rebasing.fits(files)
+    whole = not stale or (fits and rebasing.left(files) and not asking.own(turn, proposal))
     return {
-        "proposal": name,
+        "proposal": proposal.id,
         "task": proposal.task,
         "agent": proposal.agent,
         "note": proposal.note,
         "state": entry.state,
         "reason": entry.reason,
+        "made": proposal.made,
         "fresh": fresh,
+        "shown": "rebased" if fits else "proposed",
         "stale": [view.wire() for view in stale],
-        "accept": reviewing.offer(turn, entry, "accept"),
+        "accept": reviewing.offer(turn, entry, "accept") if whole else None,
         "reject": reviewing.offer(turn, entry, "reject"),
-        "rebase": rebase,
-        "amend": reviewing.offer(turn, entry, "amend") if fresh else None,
-        "files": [proposing.file_view(file).wire() for file in proposal.files],
-        "hunks": [
-            {
-                **proposing.hunk_view(turn, file, hunk).wire(),
-                "old": list(hunk.old),
-                "new": list(hunk.new),
-                "accept": reviewing.offer(turn, entry, "acceptHunk", hunk.id),
-                "reject": reviewing.offer(turn, entry, "rejectHunk", hunk.id),
-            }
-            for file, hunk in proposal.hunks()
-        ],
+        "rebase": reviewing.offer(turn, entry, "rebase") if fits else None,
+        "amend": reviewing.offer(turn, entry, "amend") if fresh or fits else None,
+        "files": [proposing.file_view(_file(one, fits)).wire() for one in files],
     }
 
 
+def _file(one: Shown, fits: bool) -> FileChange:
+    """The file change that is shown: of one that fits by a rebase, that one, with the digests it would have."""
+    return rebasing.change(one)[0] if fits and one.standing == "clean" else one.file
+
+
+def _hunks(turn: Turn, entry: ProposalEntry, files: Sequence[Shown], others: Overlaps) -> Iterator[Json]:
+    fits, owned = rebasing.fits(files), asking.own(turn, turn.proposal(entry.outline.proposal))
+    for one in files:
+        for hunk in one.hunks if fits else one.file.hunks:
+            may = one.standing == "fresh" or (fits and not owned)
+            yield {
+                **proposing.hunk_view(turn, one.file, hunk).wire(),
+                "old": list(hunk.old),
+                "new": list(hunk.new),
+                "overlaps": [_overlap(turn, touch) for touch in others.get(hunk.id, ())],
+                "accept": reviewing.offer(turn, entry, "acceptHunk", hunk.id) if may else None,
+                "reject": reviewing.offer(turn, entry, "rejectHunk", hunk.id),
+            }
+
+
+def _overlap(turn: Turn, touch: Touch) -> Json:
+    return {"proposal": touch.proposal, "hunk": touch.hunk, "agent": turn.state.proposals[touch.proposal].outline.agent}
+
+
 def _newest_applied(turn: Turn) -> list[ProposalEntry]:
+    """The newest, and those that nobody has looked at, however old."""
     entries = [e for e in turn.state.proposals.values() if e.state == "applied" and e.outline.made != "undo"]
-    return entries[-APPLIED:]
+    return [e for e in entries[:-APPLIED] if e.unseen] + entries[-APPLIED:]
 
 
 def _applied(turn: Turn, entry: ProposalEntry) -> Json:
     files: list[Json] = [file.path for file in entry.outline.files]
-    return {"proposal": entry.outline.proposal, "files": files, "undo": undoing.offer(turn, entry)}
+    return {
+        "proposal": entry.outline.proposal,
+        "files": files,
+        "undo": undoing.offer(turn, entry),
+        "reviewed": not entry.unseen,
+        "seen": atonce.offer(turn, entry) if entry.unseen else None,
+    }
 
 
 def _waits(turn: Turn, name: str) -> bool:

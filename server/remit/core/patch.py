@@ -27,7 +27,7 @@ def parse(text: str) -> Patch:
     """Read a patch; decode it without changing line ends before.
 
     AgentFault: too_many_changes, malformed_patch, bad_patch_envelope, hunk_counts, binary_patch, special_file,
-    copy_patch, ambiguous_path, duplicate_file; data has the 1-based `line` of the patch where there is one.
+    combined_diff, word_diff, ambiguous_path, duplicate_file; data has the patch's 1-based `line` where there is one.
     """
     lines = text.split("\n")
     _demand_readable(lines)
@@ -36,8 +36,10 @@ def parse(text: str) -> Patch:
     reader = Reader(lines, first, end, notes)
     enveloped = first < end and lines[first].rstrip() == BEGIN
     if not enveloped and _misplaced(lines):
-        raise _bad_envelope(text)
+        raise _wrapped(text, f"The patch does not begin with {BEGIN}", f"Send the text from {BEGIN} to {END} alone.")
     files = envelope.read(reader) if enveloped else unified.read(reader)
+    if not files and _wrapper(text) != "text" and _INSIDE.search(text):
+        raise _wrapped(text, "The patch is inside something else", "Send its text as it is, with nothing around it.")
     if not files:
         raise malformed("There is no patch in this text.", None, "Send a unified diff or a *** Begin Patch block.")
     _check_once(files)
@@ -83,29 +85,41 @@ def _misplaced(lines: Sequence[str]) -> bool:
     return any(line.strip().startswith(BEGIN) or f'"{BEGIN}' in line for line in lines)
 
 
-def _bad_envelope(text: str) -> AgentFault:
+_INSIDE = re.compile(r"diff --git |--- \S|@@ -\d")
+
+
+def _wrapper(text: str) -> str:
+    """What stands around a patch that does not begin where a patch begins, by how the text begins."""
     head = text.lstrip()
     first = head.partition("\n")[0]
-    seen = "text"
     if head[:1] in ("{", "["):
-        seen = "json"
-    elif first.startswith(BEGIN):
-        seen = "indent"
-    elif _FENCE.match(first):
-        seen = "fence"
-    elif "<<" in first:
-        seen = "heredoc"
+        return "json"
+    if head.startswith("\x1b["):
+        return "colours"
+    if head.startswith("> "):
+        return "quote"
+    if first.startswith(BEGIN) or (text[:1] in (" ", "\t", "\n") and _UNIFIED.match(first)):
+        return "indent"
+    if _FENCE.match(first):
+        return "fence"
+    return "heredoc" if "<<" in first else "text"
+
+
+def _wrapped(text: str, message: str, remedy: str) -> AgentFault:
+    seen = _wrapper(text)
     return AgentFault(
         "bad_patch_envelope",
-        f"The patch does not begin with {BEGIN} (seen: {seen}).",
-        remedy=f"Send the text from {BEGIN} to {END} and nothing around it.",
+        f"{message} (seen: {seen}).",
+        remedy=remedy,
         wrapper=seen,
         received=shown(text[:40]),
     )
 
 
 def _check_once(files: Sequence[FilePatch]) -> None:
-    names = Counter(name for file in files for name in (file.path, file.source) if name is not None)
+    # What is copied stays: it may be changed, moved or copied once more by the same patch.
+    sources = [file.source for file in files if file.op != "copy" and file.source is not None]
+    names = Counter([*(file.path for file in files), *sources])
     for name, count in names.items():
         if count > 1:
             raise AgentFault(

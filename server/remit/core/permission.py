@@ -61,6 +61,19 @@ def may_write(path: str, contract: TaskContract, policy: Policy) -> Decision:
     return Allow(rule)
 
 
+def after(path: str, contract: TaskContract, policy: Policy) -> str:
+    """Why a change of `path` is not one to apply at once and review after; empty where it is."""
+    if contract.review != "after" or "apply_patch" not in rights(contract, policy):
+        return "the contract says so (review: before)"
+    if not isinstance(decision := may_write(path, contract, policy), Allow):
+        return decision.reason
+    if (tier := rank(path)).tier != "plain":
+        return f"{path} needs a look before it is written ({tier.rule})"
+    if _scope(policy.review.after).match(path) is None:
+        return f"the policy does not let {path} be reviewed after"
+    return ""
+
+
 def rights(contract: TaskContract, policy: Policy) -> tuple[str, ...]:
     """The rights that are really there: the contract's, less what the policy takes away."""
     limit = policy.limits.allowed_tools
@@ -79,13 +92,24 @@ def excess(contract: TaskContract, policy: Policy) -> tuple[tuple[tuple[str | in
         found.append((("network",), "The policy does not allow the network."))
     if contract.commit_allowed and not limits.commit_allowed:
         found.append((("commitAllowed",), "The policy does not allow commits."))
-    if limits.write_scope is not None:
-        widest = _scope(limits.write_scope)
-        for index, entry in enumerate(contract.write_scope):
-            literal = entry.rstrip("/")
-            # A folder is asked about by something in it; a bare name may be either.
-            probes = (f"{literal}/_",) if entry.endswith("/") else (literal, f"{literal}/_")
-            plain = not entry.startswith("!") and not any(c in entry for c in "*?[")
-            if plain and all(widest.match(probe) is None for probe in probes):
-                found.append((("writeScope", index), f"The policy does not allow writing “{entry}”."))
+    for index, entry in _beyond(contract, limits.write_scope):
+        found.append((("writeScope", index), f"The policy does not allow writing “{entry}”."))
+    if contract.review == "after":
+        known = policy.review.after
+        beyond = _beyond(contract, known) if known else [(0, entry) for entry in contract.write_scope]
+        for _, entry in beyond[:1]:
+            found.append((("review",), f"The policy does not let “{entry}” be reviewed after it was applied."))
     return tuple(found)
+
+
+def _beyond(contract: TaskContract, limit: tuple[str, ...] | None) -> list[tuple[int, str]]:
+    """The entries of the write scope that a limit does not hold, as far as can be told; globs are told path by path."""
+    found: list[tuple[int, str]] = []
+    for index, entry in enumerate(contract.write_scope if limit is not None else ()):
+        literal = entry.rstrip("/")
+        # A folder is asked about by something in it; a bare name may be either.
+        probes = (f"{literal}/_",) if entry.endswith("/") else (literal, f"{literal}/_")
+        plain = not entry.startswith("!") and not any(c in entry for c in "*?[")
+        if plain and all(_scope(limit or ()).match(probe) is None for probe in probes):
+            found.append((index, entry))
+    return found

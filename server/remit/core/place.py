@@ -10,56 +10,75 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from functools import cache
+from itertools import pairwise
 
-from remit.core.chunk import Chunk
+from remit.core import lines
+from remit.core.chunk import EVERY, USUAL, Chunk, Rule
 from remit.core.diff import spans
 from remit.core.faults import AgentFault
+from remit.core.indent import Indentation
 from remit.core.lines import MANY, Alike, View, bare_line, line_at
-from remit.core.seek import Rule, Site, ambiguous, locate, unfound
+from remit.core.placed import Placed, Placement, words
+from remit.core.seek import Site, absent, ambiguous, explained, foremost, seek, switched_off
 from remit.core.text import split_lines
 
-__all__ = ["RULES", "Placed", "Placement", "Rule", "place", "replace"]
+__all__ = ["RULES", "Placed", "Placement", "Rule", "Swap", "apart", "ended", "place", "replace", "swap", "words"]
 
-RULES: tuple[Rule, ...] = ("exact", "offset", "line_ends")
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Chunk `chunk` (0-based, as given) stands at `line` (0-based, old text), `offset` lines from the declared one."""
-
-    chunk: int
-    line: int
-    rule: Rule
-    offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """The whole new text, and how each chunk found its place, in the order of the chunks."""
-
-    text: str
-    placements: tuple[Placement, ...]
+RULES = USUAL
 
 
 def place(text: str, chunks: Sequence[Chunk], rules: Sequence[Rule] = RULES) -> Placed:
     """Carry out the chunks, all of them made for `text` as it stands; their order does not matter.
 
     "exact" is always tried. Another style of line ends, or a final newline that only one side has, is a matter of
-    "line_ends": lines that stay keep their bytes, new ones end like their neighbours.
-    AgentFault: no_match, context_not_found, ambiguous_match, insertion_point_unclear, overlapping_chunks. Lines in
-    their data are 1-based.
+    "line_ends": lines that stay keep their bytes, new ones end like their neighbours. By "tabs", new lines are
+    indented as the file indents the old lines that came with the same blanks.
+    AgentFault: no_match, context_not_found, ambiguous_match, insertion_point_unclear, indentation_unclear,
+    line_ends_join, overlapping_chunks, search_too_long. Lines in their data are 1-based.
     """
-    seen: dict[Alike, View] = {}
+    view = _views(text)
 
-    def view(alike: Alike) -> View:
-        if alike not in seen:
-            seen[alike] = View(text, alike)
-        return seen[alike]
+    def one(number: int, rules: Sequence[Rule]) -> tuple[list[_Edit], list[Placement]]:
+        site = seek(view, number, chunks[number], rules)
+        return _edits(number, site, chunks[number]), [_placement(number, site)]
 
-    sites = [locate(view, number, chunk, rules) for number, chunk in enumerate(chunks)]
-    edits = chain.from_iterable(_edits(number, sites[number], chunk) for number, chunk in enumerate(chunks))
-    return Placed(_written(text, sorted(edits)), tuple(_placement(*each) for each in enumerate(sites)))
+    return _carried_out(text, chunks, rules, one)
+
+
+def _carried_out(
+    text: str,
+    chunks: Sequence[Chunk],
+    rules: Sequence[Rule],
+    one: Callable[[int, Sequence[Rule]], tuple[list[_Edit], list[Placement]]],
+) -> Placed:
+    """Each chunk by itself, then all of them together. Of several refusals, the one that their order has no part in."""
+    edits: list[_Edit] = []
+    placements: list[Placement] = []
+    faults: dict[int, AgentFault] = {}
+    for number in range(len(chunks)):
+        try:
+            made, told = one(number, rules)
+        except AgentFault as fault:
+            if fault.code == "search_too_long":
+                raise  # it will be so in any order
+            faults[number] = fault
+        else:
+            edits += made
+            placements += told
+    if faults:
+        number = foremost({number: (fault, chunks[number]) for number, fault in faults.items()})
+        refusal = explained(text, number, chunks[number], faults[number])
+        raise switched_off(refusal, rules, lambda: one(number, EVERY)[1][0])
+    edits.sort()
+    known = {placement.chunk: placement.word for placement in placements}
+    changed = tuple((edit.start, edit.end, known[edit.chunk]) for edit in edits)
+    return Placed(_written(text, edits), tuple(placements), changed)
+
+
+def _views(text: str) -> Callable[[Alike], View]:
+    """The text as each way of comparing has it; made once, for all that is looked for in it."""
+    return cache(lambda alike: View(text, alike))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +93,14 @@ class Swap:
 def swap(text: str, swaps: Sequence[Swap], rules: Sequence[Rule] = RULES) -> Placed:
     """Carry out search and replace, all of them made for `text` as it stands; their order does not matter.
 
-    AgentFault: no_match, ambiguous_match, overlapping_chunks, empty_search.
+    AgentFault: no_match, ambiguous_match, overlapping_chunks, empty_search, indentation_unclear, search_too_long.
     """
-    edits: list[_Edit] = []
-    placements: list[Placement] = []
-    for number, one in enumerate(swaps):
-        found, rule = _swapped(text, number, one, rules)
-        edits += found
-        placements += [Placement(number, line_at(text, edit.start), rule, 0) for edit in found]
-    return Placed(_written(text, sorted(edits)), tuple(placements))
+    if len(swaps) * len(text) > lines.SEARCHED:
+        raise lines.too_long()
+    view = _views(text)
+    return _carried_out(
+        text, [_lines_of(one) for one in swaps], rules, lambda number, by: _swapped(view, number, swaps[number], by)
+    )
 
 
 def replace(text: str, search: str, new: str, count: int | None = 1, rules: Sequence[Rule] = RULES) -> Placed:
@@ -90,23 +108,38 @@ def replace(text: str, search: str, new: str, count: int | None = 1, rules: Sequ
     return swap(text, [Swap(search, new, count)], rules)
 
 
-def _swapped(text: str, number: int, one: Swap, rules: Sequence[Rule]) -> tuple[list[_Edit], Rule]:
+def _lines_of(one: Swap) -> Chunk:
+    """A search text as the lines of a chunk."""
+    old, new = (tuple(bare_line(line) for line in split_lines(text)) for text in (one.search, one.new))
+    return Chunk(old, new)
+
+
+def _swapped(
+    view: Callable[[Alike], View], number: int, one: Swap, rules: Sequence[Rule]
+) -> tuple[list[_Edit], list[Placement]]:
+    text, loose = view("exact").text, "line_ends" in rules
     if not one.search:
         raise AgentFault("empty_search", "The search text is empty.", remedy="Name the text to replace.")
-    loose = "line_ends" in rules
     found = _occurrences(text, re.escape(one.search))
     literal = bool(found) and ("\n" in one.search or "\r" in one.search or not loose)
     if not found and loose:
         found = _occurrences(text, r"(?:\r\n|\r|\n)".join(map(re.escape, re.split(r"\r\n|\r|\n", one.search))))
+    looser = {"trailing_blanks", "tabs"}.intersection(rules)
+    if not found and looser and one.count in (None, 1) and one.search.endswith("\n") == one.new.endswith("\n"):
+        # Looser rules know whole lines only: the search text is a chunk then.
+        chunk = _lines_of(one)
+        site = seek(view, number, chunk, rules)
+        return _edits(number, site, chunk), [_placement(number, site)]
     if not found:
-        raise unfound(text, number, None, [line.rstrip("\r\n") for line in split_lines(one.search)])
+        raise absent(number)
     if one.count is not None and one.count != len(found):
         raise ambiguous(number, [line_at(text, start) for start, _ in found])
     edits = [
         _Edit(start, end, number, one.new if literal else _fitted(text, start, end, one.new)) for start, end in found
     ]
     exact = all(edit.text == one.new for edit in edits) and text[slice(*found[0])] == one.search
-    return edits, "exact" if exact else "line_ends"
+    rule: Rule = "exact" if exact else "line_ends"
+    return edits, [Placement(number, line_at(text, edit.start), rule, 0) for edit in edits]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -120,7 +153,7 @@ class _Edit:
 
 
 def _placement(number: int, site: Site) -> Placement:
-    return Placement(number, site.view.house_line(site.line), site.rule, site.offset)
+    return Placement(number, site.view.house_line(site.line), site.rule, site.offset, site.also)
 
 
 def _edits(number: int, site: Site, chunk: Chunk) -> list[_Edit]:
@@ -130,14 +163,46 @@ def _edits(number: int, site: Site, chunk: Chunk) -> list[_Edit]:
         line -= 1  # lines behind a last line without end: that line needs one first
         old, new = [view.bare(view.lines[line])], [view.bare(view.lines[line]), *new]
     raw = view.lines[line:end]
-    made = _ended(raw, old, new, view.style(line), view.bare)
+    fit = Indentation(number, view, raw, old).of if view.alike == "tabs" else str
+    made = ended(raw, old, new, view.style(line), view.bare, fit)
     if made and end == len(view.lines) and not _final_newline(view, chunk):
         made[-1] = view.bare(made[-1])
     starts = view.starts
+    if view.alike != "exact":
+        made = apart(view.text[: starts[line]], made, view.text[starts[end] :], raw, number)
     return [
         _Edit(starts[line + span.old_start], starts[line + span.old_end], number, "".join(span.new))
         for span in spans(raw, made)
     ]
+
+
+def apart(before: str, made: Sequence[str], after: str, kept: Sequence[str] = (), number: int = 0) -> list[str]:
+    """The lines `made`, so that none is lost where one that ends in \\r comes to stand before an empty one.
+
+    Only a text in which lines end in several ways has such places. AgentFault: line_ends_join, where a line of the
+    text itself (one of `kept`, or the one `before`) would have to end otherwise.
+    """
+    found, last = list[str](), before[-1:]
+    for line in made:
+        joins = last == "\r" and line == "\n"
+        if joins and line in kept:
+            raise _joins(number)
+        found.append("\r" if joins else line)
+        last = found[-1][-1:]
+    if last == "\r" and after[:1] == "\n":
+        if not found or found[-1] in kept:
+            raise _joins(number)
+        found[-1] = found[-1][:-1] + "\n"
+    return found
+
+
+def _joins(number: int) -> AgentFault:
+    return AgentFault(
+        "line_ends_join",
+        f"Chunk {number + 1}: what it takes away keeps two line ends from becoming one.",
+        remedy="Send the lines on both sides as old lines, and as they shall be.",
+        chunk=number,
+    )
 
 
 def _final_newline(view: View, chunk: Chunk) -> bool:
@@ -149,10 +214,18 @@ def _final_newline(view: View, chunk: Chunk) -> bool:
     return said
 
 
-def _ended(
-    raw: Sequence[str], old: Sequence[str], new: Sequence[str], style: str, bare: Callable[[str], str]
+def ended(
+    raw: Sequence[str],
+    old: Sequence[str],
+    new: Sequence[str],
+    style: str,
+    bare: Callable[[str], str],
+    fit: Callable[[str], str] = str,
 ) -> list[str]:
-    """`new` with line ends: lines that `old` has too keep those of `raw` (the same lines as `old`, from the file)."""
+    """`new` with line ends: lines that `old` has too keep those of `raw` (the same lines as `old`, from the file).
+
+    `fit` makes of a new line what the file would have.
+    """
     made: list[str] = []
     at = 0
 
@@ -166,7 +239,7 @@ def _ended(
     for span in spans(old, new):
         keep(span.old_start)
         replaced = "".join(line[len(bare(line)) :] for line in raw[at : at + 1]) or style
-        made += [line + replaced for line in span.new]
+        made += [fit(line) + replaced for line in span.new]
         at = span.old_end
     keep(len(raw))
     return made
@@ -201,7 +274,7 @@ def _fitted(text: str, start: int, end: int, new: str) -> str:
     near = re.search(r"\r\n|\r|\n", text[start:]) or re.search(r"(\r\n|\r|\n)(?=[^\r\n]*$)", text[:start])
     style, lines = (near[0] if near else "\n"), split_lines(new)
     raw = split_lines(text[start:end])
-    made = _ended(raw, [bare_line(line) for line in raw], [bare_line(line) for line in lines], style, bare_line)
+    made = ended(raw, [bare_line(line) for line in raw], [bare_line(line) for line in lines], style, bare_line)
     return (
         "".join(made) if not lines or bare_line(lines[-1]) != lines[-1] else "".join([*made[:-1], bare_line(made[-1])])
     )

@@ -1,4 +1,4 @@
-"""The standing rules of a workspace (`.remit/policy.toml`): checks, limits and protected paths. The model of it.
+"""The standing rules of a workspace (`.remit/policy.toml`): checks, limits, protected paths, placing. The model of it.
 
 A policy only takes away and defines; it never grants what a contract does not name.
 """
@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
+from remit.core.chunk import USUAL, Rule
 from remit.core.contract import CheckId, Right, ScopeEntry
 from remit.core.model import Model
 
@@ -59,12 +60,31 @@ class Protect(Model):
     loud: tuple[ScopeEntry, ...] = Field(default=(), description="Need an approval of their own, even in scope.")
 
 
+class Review(Model):
+    """Where a contract may ask for `review: after`: applied at once, looked at afterwards."""
+
+    after: tuple[ScopeEntry, ...] = Field(default=(), description="Folders, files or globs; none where it is empty.")
+
+
+class Placement(Model):
+    """By which rules a change may find its place where the old text is not exactly at the line it says."""
+
+    allow: tuple[Rule, ...] = Field(
+        default=USUAL,
+        description="exact (always on): the old text, to the byte. offset: it stands elsewhere, and only there. "
+        "line_ends: its lines end otherwise; the file's ends stay. trailing_blanks: blanks at ends of lines differ. "
+        "tabs: tabs and blanks at the beginning of lines differ; new lines are indented as the file indents theirs.",
+    )
+
+
 class Policy(Model):
     """The standing rules of a workspace."""
 
     checks: dict[CheckId, Check] = Field(default_factory=dict, description="Approved checks, by id.")
     limits: Limits = Field(default_factory=Limits, description="The most a contract may ask for.")
     protect: Protect = Field(default_factory=Protect, description="Paths with rules of their own.")
+    review: Review = Field(default_factory=Review, description="What may be reviewed after it was applied.")
+    placement: Placement = Field(default_factory=Placement, description="How loosely a change may be placed.")
 
     def check(self, check_id: str) -> Check:
         """The definition of a check; one that no policy defines is a human look."""

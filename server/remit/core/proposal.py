@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from remit.core import diff
 from remit.core.codec import Charset
@@ -71,6 +71,7 @@ class Hunk(Model):
     new_start: int
     new: tuple[str, ...]
     placed: str = "exact"
+    was: str | None = Field(default=None, description="The hunk of the older proposal that a rebase made it from.")
 
     def span(self) -> diff.Span:
         return diff.Span(self.old_start, self.old, self.new_start, self.new)
@@ -89,8 +90,19 @@ class FileChange(Model):
     result: Binding
     hunks: tuple[Hunk, ...] = Field(description="At least one; a change that cannot be divided has exactly one.")
     executable: bool | None = None
+    copy_of: str | None = Field(default=None, description="Where the text of a new file was taken from.")
+    kept: tuple[Literal["bom", "line_ends"], ...] = Field(
+        default=(), description="What of the file's form stays although the text that was sent has another."
+    )
     charset: str = "utf-8"
     bom: str = Field(default="", description="The byte order mark in hex.")
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What nothing was said of is left out: the digests of proposals made before there was a word for it stand."""
+        value: dict[str, Any] = write(self)
+        unsaid = ["kept"] * (not self.kept) + ["copy_of", "copyOf"] * (self.copy_of is None)
+        return {key: found for key, found in value.items() if key not in unsaid}
 
     def encoding(self) -> Charset:
         return Charset(self.charset, bytes.fromhex(self.bom))
@@ -131,7 +143,7 @@ class Proposal(Model):
 
     def digest(self) -> str:
         """What an approval binds to, besides the contract and the policy in force."""
-        return fingerprint([_text(self.model_dump(mode="json", exclude={"id", "note", "parent", "made"}))])
+        return fingerprint([_text(self.model_dump(mode="json", exclude=_LINEAGE))])
 
     def body(self) -> bytes:
         """All of it as ASCII; `parse` is the inverse."""
@@ -151,6 +163,11 @@ class Proposal(Model):
 
     def touches(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(path for file in self.files for path in file.touches()))
+
+
+_LINEAGE: Any = {"id": True, "note": True, "parent": True, "made": True}
+_LINEAGE |= {"files": {"__all__": {"hunks": {"__all__": {"was"}}}}}
+"""What a proposal is called and where it comes from: no part of what it does."""
 
 
 def _text(value: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ Reads the state and frozen looks; the only events it says are receipts of what w
 
 from __future__ import annotations
 
-from remit.core import checking, codec, deciding, paths, proposing, staleness
+from remit.core import checking, codec, deciding, paths, staleness, verdict
 from remit.core import events as e
 from remit.core.answers import (
     ChecksResult,
@@ -20,10 +20,10 @@ from remit.core.faults import AgentFault
 from remit.core.permission import Allow, Ask, may_write, rights
 from remit.core.requests import ListParams, ReadParams
 from remit.core.snapshot import Snapshot
-from remit.core.state import ProposalEntry
 from remit.core.text import split_lines
 from remit.core.turn import Turn
 
+CUT = "\n… (cut; the hunks say the rest)\n"
 PAGE_ENTRIES = 20
 """The status page names at most this many of each kind: it must fit into a model that has lost its history."""
 
@@ -60,7 +60,9 @@ def task_view(turn: Turn, task: str) -> TaskView:
         checks=checking.views(turn, task),
         network=value.network,
         delivery=value.delivery,
+        review=value.review if policy.review.after else "before",
         commit_allowed=value.commit_allowed and policy.limits.commit_allowed,
+        placement=policy.placement.allow,
         contract_path=active.path,
         contract_digest=active.contract,
         policy_digest=turn.policy_digest(),
@@ -141,77 +143,6 @@ def _encoding_note(snapshot: Snapshot) -> str | None:
     return None
 
 
-# --- proposals --------------------------------------------------------------------------------------------------------
-
-
-def demand_visible(turn: Turn, agent: str, task: str | None, name: str) -> None:
-    """Refuse what is neither this agent's nor of its task. AgentFault("unknown_proposal")."""
-    entry = turn.state.proposals.get(name)
-    if entry is None or not (entry.outline.agent == agent or (task is not None and entry.outline.task == task)):
-        raise AgentFault("unknown_proposal", f"There is no proposal {name}.", remedy="Call task_status.")
-
-
-def proposal(turn: Turn, name: str) -> ProposalResult:
-    """How a proposal stands, with what became of its parts. AgentFault("unknown_proposal")."""
-    whole = turn.proposal(name)
-    entry = turn.state.proposals[name]
-    heads = _heads(turn, entry)
-    stale = tuple(
-        view for head in heads if head.open for view in staleness.views(turn, turn.proposal(head.outline.proposal))
-    )
-    blocking = tuple(
-        d.asked.decision
-        for d in turn.state.pending_decisions()
-        if d.asked.subject in {h.outline.proposal for h in heads}
-    )
-    settled = not any(head.open or head.state == "accepted" for head in heads)
-    open_heads = (turn.proposal(head.outline.proposal) for head in heads if head.open)
-    doubt = next((said for head in open_heads if (said := staleness.doubt(turn, head))), "")
-    return ProposalResult(
-        proposal_id=name,
-        state=entry.state,
-        fresh=entry.open and not stale and staleness.is_fresh(turn, whole),
-        settled=settled and not blocking,
-        hunks=tuple(proposing.hunk_view(turn, file, hunk) for file, hunk in whole.hunks()),
-        replaced_by=tuple(head.outline.proposal for head in heads if head is not entry),
-        stale=stale,
-        decisions=blocking,
-        reason=doubt or entry.reason,
-        next=_next(heads, bool(stale), settled, blocking, doubt),
-    )
-
-
-def _heads(turn: Turn, entry: ProposalEntry) -> list[ProposalEntry]:
-    """The proposals in which this one lives on: itself, or whatever replaced it."""
-    found: list[ProposalEntry] = []
-    waiting = [entry]
-    while waiting:  # and not recursion: an agent may replace its own for ever
-        here = waiting.pop()
-        waiting += [turn.state.proposals[name] for name in reversed(here.replaced_by)]
-        if not here.replaced_by:
-            found.append(here)
-    return found
-
-
-def _next(heads: list[ProposalEntry], stale: bool, settled: bool, blocking: tuple[str, ...], doubt: str) -> str:
-    if blocking:
-        return f"It waits for the human's answer to {', '.join(blocking)}."
-    if doubt:
-        return f"Nothing is applied while that is so: {doubt} Wait for the human, or call ask_human."
-    if stale:
-        return "The file moved: the human may rebase it; or read the file again and propose anew with `replaces`."
-    if not settled:
-        return "It waits for the human's review: call wait_for_review again."
-    states = sorted({head.state for head in heads})
-    if states == ["applied"]:
-        return "All of it is applied. Read a file again before you change it further."
-    if states == ["undone"]:
-        return "It was applied, and the human took it back. Do not propose it again unasked."
-    if "outcome_unknown" in states:
-        return "Nobody knows whether it was applied. Do not propose it again before the human has said."
-    return f"It is {' and '.join(states)}. See the hunks for what was applied and what was not."
-
-
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
@@ -225,7 +156,7 @@ def status(turn: Turn, agent: str, task: str | None) -> StatusResult:
         for entry in turn.state.decisions.values()
         if deciding.is_visible(entry, agent, task) and (entry.state == "pending" or entry.asked.task == task)
     ][-PAGE_ENTRIES:]
-    results = tuple(proposal(turn, entry.outline.proposal) for entry in shown)
+    results = tuple(verdict.proposal(turn, entry.outline.proposal) for entry in shown)
     return StatusResult(
         page="\n".join(_page(turn, agent, task, results, tuple(deciding.view(d) for d in decisions))) + "\n",
         task=None if task is None else task_view(turn, task),

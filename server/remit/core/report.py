@@ -102,7 +102,7 @@ def _changes(turn: Turn, task: str) -> Iterator[tuple[List, Line]]:
     for entry in turn.state.actions.values():
         if not _is(entry, task, "apply"):
             continue
-        evidence = Evidence(events=tuple(entry.seqs), digests=tuple(t.after for t in entry.plan.targets))
+        evidence = Evidence(events=_events(turn, entry), digests=tuple(t.after for t in entry.plan.targets))
         subject, paths = entry.plan.subject, ", ".join(target.path for target in entry.plan.targets)
         outline = turn.state.proposals[subject].outline
         if turn.state.proposals[subject].state == "undone":
@@ -110,18 +110,33 @@ def _changes(turn: Turn, task: str) -> Iterator[tuple[List, Line]]:
         if entry.state == "succeeded":
             said = f"{subject} took back {outline.parent}" if outline.made == "undo" else f"{subject} applied"
             if gone := standing.gone(turn, entry):
+                said += ", not reviewed" * turn.state.proposals[subject].unseen
                 text = f"{said}: {paths}; but {', '.join(gone)} was changed there since, or does not hold it."
                 yield "to_be_confirmed", Line(kind="change", subject=subject, text=text, evidence=evidence)
             else:
                 unsaved = standing.unsaved(turn, entry)
                 saved = f" Not saved yet: {', '.join(unsaved)}." if unsaved else ""
-                yield "done", Line(kind="change", subject=subject, text=f"{said}: {paths}.{saved}", evidence=evidence)
+                unseen = turn.state.proposals[subject].unseen
+                said += ", not reviewed" if unseen else _how(entry)
+                line = Line(kind="change", subject=subject, text=f"{said}: {paths}.{saved}", evidence=evidence)
+                yield "to_be_confirmed" if unseen else "done", line
         elif entry.state in ("failed_without_effect", "safe_to_retry"):
             text = f"{subject} was not applied to {paths}: {entry.reason}. Nothing was changed."
             yield "failed", Line(kind="change", subject=subject, text=text, evidence=evidence)
         else:
             text = f"{subject}: whether {paths} was written is not known ({entry.reason or entry.state})."
             yield "to_be_confirmed", Line(kind="change", subject=subject, text=text, evidence=evidence)
+
+
+def _events(turn: Turn, entry: ActionEntry) -> tuple[int, ...]:
+    """What made it so; for what was applied at once, the showing after too."""
+    proposal = turn.state.proposals[entry.plan.subject]
+    seen = proposal.seqs if entry.plan.approval.unasked and not proposal.unseen else []
+    return tuple(sorted({*entry.seqs, *seen}))
+
+
+def _how(entry: ActionEntry) -> str:
+    return " at once, and seen after" if entry.plan.approval.unasked else ""
 
 
 def _checks(turn: Turn, task: str) -> Iterator[tuple[List, Line]]:

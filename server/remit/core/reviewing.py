@@ -7,50 +7,106 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from remit.core import applying, asking, codec, diff, staleness
+from remit.core import applying, asking, codec, ending, rebasing, staleness
 from remit.core import events as e
 from remit.core.faults import Json, UserFault
 from remit.core.model import ABSENT
-from remit.core.proposal import FileChange, Proposal, hunks_of, keep
+from remit.core.proposal import FileChange, Proposal, keep
 from remit.core.state import ProposalEntry
-from remit.core.turn import Act, Turn
+from remit.core.turn import Act, Subject, Turn
 
 
-def shows(turn: Turn, entry: ProposalEntry) -> dict[str, Json]:
-    """Everything that showing a proposal for an answer shows: it, and what it is held to."""
+def shows(turn: Turn, entry: ProposalEntry, act: Act, hunk: str = "") -> dict[str, Json]:
+    """Everything that showing a proposal for an answer shows: it, what it is held to, and where the text has moved,
+    what it is on the present one. A no is to the proposal, wherever its lines are; a rebase applies nothing, and what
+    it makes is looked at anew."""
     task = entry.outline.task
     active = turn.state.contracts.get(task)
-    return {
+    held: dict[str, Json] = {
         "proposal": entry.outline.digest,
         "contract": active[1].contract if active else None,
         "policy": turn.policy_digest(),
     }
+    if act in ("reject", "rejectHunk", "rebase"):
+        return held
+    there = rebasing.present(turn, turn.proposal(entry.outline.proposal), hunk)
+    return {**held, "present": there} if there else held
 
 
 def offer(turn: Turn, entry: ProposalEntry, act: Act, hunk: str = "") -> str:
-    return turn.offer(act, entry.outline.proposal, shows(turn, entry), hunk)
+    return turn.offer(act, entry.outline.proposal, shows(turn, entry, act, hunk), hunk)
 
 
 def accept(turn: Turn, name: str, act: Act = "accept") -> str:
-    """Accept a proposal, or one hunk of it; the id of the action that applies it.
+    """Accept a proposal, or one hunk of it, as it is shown; the id of the action that applies it.
 
-    UserFaults: already_decided, approval_unknown, approval_stale, stale, disk_conflict, buffer_unknown,
-    protected_path, outside_scope, client_cannot_apply, target_open, no_editor, busy.
+    Where the text has moved and the rebase is clean, that is one act: the rebased proposal takes its place, and is
+    approved and applied. UserFaults: already_decided, approval_unknown, approval_stale, stale, disk_conflict,
+    buffer_unknown, protected_path, outside_scope, client_cannot_apply, target_open, no_editor, no_change, busy.
     """
     subject = turn.answer(name, act)
     entry = open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
-    demand_free(turn, proposal)
+    ending.demand_free(turn, proposal)
     if proposal.made != "remit":
         # The scope may have narrowed since, or a path may have become one that needs its own yes.
         asking.demand_permitted(turn, proposal)
     chosen = _part(turn, proposal, {subject.hunk}) if subject.hunk else proposal
-    demand_fresh(turn, chosen)
-    applying.demand_able(turn, chosen)
-    approval = turn.approve(name, subject, shows(turn, entry))
-    if chosen is not proposal:
+    shown = shows(turn, entry, act, subject.hunk)
+    made = None
+    if staleness.moves(turn, chosen) and _is_shown(turn, name, subject, shown):
+        made = _fitted(turn, proposal, subject.hunk)
+    if made is None:
+        demand_fresh(turn, chosen)
+        applying.demand_able(turn, chosen)
+    approval = turn.approve(name, subject, shown)
+    if made is not None:
+        succeed(turn, proposal, made)
+        chosen = _part(turn, made, _of(made, subject.hunk)) if subject.hunk else made
+    if subject.hunk:
         turn.record(chosen)
     return applying.begin(turn, chosen, approval)
+
+
+def onto_present(turn: Turn, name: str, subject: Subject, shown: dict[str, Json], proposal: Proposal) -> Proposal:
+    """The proposal as the offer shows it: itself while it is fresh, else its rebase, with every file and not recorded.
+
+    UserFaults: stale, disk_conflict, buffer_unknown.
+    """
+    stale = staleness.moves(turn, proposal)
+    if stale and _is_shown(turn, name, subject, shown) and rebasing.fits(rebasing.shown(turn, proposal)):
+        return rebasing.make(turn, proposal, empty=True)
+    demand_fresh(turn, proposal)
+    return proposal
+
+
+def _is_shown(turn: Turn, name: str, subject: Subject, shown: dict[str, Json]) -> bool:
+    """Whether the offer shows what is there now; it is not used up by this."""
+    return turn.offer(subject.act, subject.target, shown, subject.hunk) == name
+
+
+def _fitted(turn: Turn, proposal: Proposal, hunk: str) -> Proposal | None:
+    """The rebase that was shown, if it is clean and its answer may be one act with it."""
+    if not rebasing.fits(rebasing.shown(turn, proposal)):
+        return None
+    if owned := asking.own(turn, proposal):
+        raise UserFault(
+            "protected_path",
+            f"{owned[0]} needs a yes of its own for the text as it would be now.",
+            remedy="Rebase it first, then answer the decision about it.",
+            path=owned[0],
+        )
+    made = rebasing.make(turn, proposal)
+    wanted = _of(made, hunk) if hunk else {each.id for _, each in made.hunks()}
+    if not wanted:
+        raise UserFault("no_change", f"The file already holds {hunk or 'all of it'}.", remedy="Rebase or reject it.")
+    files = tuple(file for file in made.files if any(each.id in wanted for each in file.hunks))
+    applying.demand_able(turn, made.model_copy(update={"files": files}))
+    return made
+
+
+def _of(made: Proposal, hunk: str) -> set[str]:
+    return {each.id for _, each in made.hunks() if each.was == hunk}
 
 
 def reject(turn: Turn, name: str, act: Act = "reject") -> str:
@@ -58,8 +114,8 @@ def reject(turn: Turn, name: str, act: Act = "reject") -> str:
     subject = turn.answer(name, act)
     entry = open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
-    demand_free(turn, proposal)
-    approval = turn.approve(name, subject, shows(turn, entry))
+    ending.demand_free(turn, proposal)
+    approval = turn.approve(name, subject, shows(turn, entry, act))
     every = [hunk.id for _, hunk in proposal.hunks()]
     gone = [subject.hunk] if subject.hunk else every
     turn.emit(e.Rejected(proposal=proposal.id, hunks=tuple(gone), approval=approval))
@@ -68,7 +124,7 @@ def reject(turn: Turn, name: str, act: Act = "reject") -> str:
     if not left:
         return proposal.id
     rest = _part(turn, proposal, left).model_copy(update={"made": "rest"})
-    _succeed(turn, proposal, rest)
+    succeed(turn, proposal, rest)
     return rest.id
 
 
@@ -80,37 +136,23 @@ def rebase(turn: Turn, name: str) -> str:
     subject = turn.answer(name, "rebase")
     entry = open_entry(turn, subject.target)
     proposal = turn.proposal(subject.target)
-    demand_free(turn, proposal)
-    new_id = turn.state.next_id("P")
-    files: list[FileChange] = []
-    for file in proposal.files:
-        files.append(_rebased(turn, file, new_id, 1 + sum(len(done.hunks) for done in files)))
-    turn.approve(name, subject, shows(turn, entry))
-    files = [file for file in files if file.hunks]
-    if not files:
+    ending.demand_free(turn, proposal)
+    made = rebasing.make(turn, proposal)
+    turn.approve(name, subject, shows(turn, entry, "rebase"))
+    if not made.files:
         turn.emit(e.Withdrawn(proposal=proposal.id, reason="the file already holds all of it"))
         return proposal.id
-    made = proposal.model_copy(
-        update={"id": new_id, "files": tuple(files), "parent": proposal.id, "made": "rebase"}
-        | {"contract": turn.contract_digest(proposal.task), "policy": turn.policy_digest()}
-    )
-    _succeed(turn, proposal, made)
-    return new_id
+    succeed(turn, proposal, made)
+    return made.id
 
 
-def _succeed(turn: Turn, proposal: Proposal, made: Proposal) -> None:
-    """Put `made` in the place of a proposal, and ask anew what was asked about the old one."""
+def succeed(turn: Turn, proposal: Proposal, made: Proposal) -> None:
+    """Put `made` (recorded here) in the place of a proposal, and ask anew what was asked about the old one."""
     turn.record(made)
     turn.emit(e.Superseded(proposal=proposal.id, replaced_by=(made.id,)))
     asking.withdraw(turn, proposal.id, f"{made.id} took its place")
     if proposal.made != "remit":
         asking.ask_all(turn, made)
-
-
-def can_rebase(turn: Turn, proposal: Proposal) -> bool:
-    """Whether every stale file of it merges cleanly with the present."""
-    stale = staleness.moves(turn, proposal)
-    return bool(stale) and all(move.rebase == "clean" for move in stale)
 
 
 # --- what must hold ---------------------------------------------------------------------------------------------------
@@ -122,21 +164,15 @@ def open_entry(turn: Turn, name: str) -> ProposalEntry:
     if entry is None:
         raise UserFault("approval_unknown", f"There is no proposal {name}.")
     if not entry.open:
-        raise UserFault("already_decided", f"{name} is {entry.state} already.", state=entry.state)
+        new = " and ".join(entry.replaced_by)
+        raise UserFault(
+            "already_decided",
+            f"{name} is {entry.state} already{f' by {new}' if new else ''}.",
+            remedy=f"Look at {new} instead." if new else "",
+            state=entry.state,
+            replacedBy=[*entry.replaced_by],
+        )
     return entry
-
-
-def demand_free(turn: Turn, proposal: Proposal) -> None:
-    """Refuse while another apply is writing one of its files. UserFault("busy")."""
-    touched = set(proposal.touches())
-    for running in turn.state.running():
-        if running.plan.kind == "apply" and touched & {target.path for target in running.plan.targets}:
-            raise UserFault(
-                "busy",
-                f"{running.plan.action} is still writing {running.plan.targets[0].path} ({running.state}).",
-                remedy="Wait for it, or answer its decision.",
-                action=running.plan.action,
-            )
 
 
 def demand_fresh(turn: Turn, proposal: Proposal) -> None:
@@ -149,7 +185,7 @@ def demand_fresh(turn: Turn, proposal: Proposal) -> None:
         raise UserFault(
             "stale",
             f"{first.path} has changed since {proposal.id} was made; it is now {first.current[:12]}… ({first.origin}).",
-            remedy="Rebase it onto the present text, or have it proposed anew."
+            remedy="Look again: it is shown as it fits the present text. Rebase it, or accept that."
             if all(view.rebase == "clean" for view in views)
             else "Have it proposed anew.",
             stale=[view.wire() for view in views],
@@ -178,34 +214,3 @@ def _kept(turn: Turn, file: FileChange, chosen: Collection[str]) -> FileChange:
     base = "" if file.base == ABSENT else codec.decode_as(turn.kept(file.base), file.encoding())
     text = keep(file, chosen, file.result).text(base)
     return keep(file, chosen, turn.keep(codec.encode(text, file.encoding())))
-
-
-def _rebased(turn: Turn, file: FileChange, name: str, first: int) -> FileChange:
-    snapshot = turn.look(file.origin)
-    staleness.demand_known(snapshot, snapshot.digest, UserFault)
-    charset = staleness.shared_charset(file, snapshot)
-    base = staleness.base_text(turn, file.base, charset)
-    result = staleness.result_text(turn, file, charset)
-    if snapshot.is_named(file.base):
-        spans = tuple(hunk.span() for hunk in file.hunks)
-        return file.model_copy(update={"hunks": hunks_of(name, spans, first)})
-    if base is None or result is None or file.op != "modify" or snapshot.origin == "absent":
-        raise UserFault("conflict", f"{file.path} cannot be rebased.", remedy="Have it proposed anew.", path=file.path)
-    merged = diff.merge(base, snapshot.text, result)
-    if isinstance(merged, diff.Conflict):
-        raise UserFault(
-            "conflict",
-            f"{file.path}: the same lines were changed on both sides.",
-            remedy="Have it proposed anew.",
-            path=file.path,
-            lines=[region.base_start + 1 for region in merged.regions],
-        )
-    return file.model_copy(
-        update={
-            "base": snapshot.digest,
-            "result": turn.keep(codec.encode(merged.text, snapshot.charset)),
-            "hunks": hunks_of(name, diff.between(snapshot.text, merged.text), first),
-            "charset": snapshot.charset.name,
-            "bom": snapshot.charset.bom.hex(),
-        }
-    )

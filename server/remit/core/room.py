@@ -14,6 +14,12 @@ QUESTIONS_EACH = 20
 """The same for one agent."""
 PROPOSALS = 2_000
 """Proposals that wait for review."""
+ALONG = 20
+"""Proposals that move along with what the human types in one pause, without being asked to."""
+ALONG_BYTES = 4_000_000
+"""Bytes of the texts that one pause makes anew that way."""
+ALONG_EACH = 50
+"""How often the same proposal is made anew that way; after that it waits to be asked."""
 PROTECTED = 20
 """Paths of one proposal that need a yes of their own."""
 FILES = 2_000

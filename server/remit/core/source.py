@@ -19,7 +19,7 @@ from remit.core.contract import RIGHTS, TaskContract, Verification
 from remit.core.faults import Fault
 from remit.core.model import Model
 from remit.core.paths import Scope
-from remit.core.policy import Check, Limits, Policy, Protect
+from remit.core.policy import Check, Limits, Placement, Policy, Protect, Review
 from remit.core.syntax import Pointer, Problem, Span, Tree, read_json, read_toml
 
 __all__ = ["Problem", "Source", "Span", "contract", "policy"]
@@ -122,7 +122,9 @@ def _message(message: str, name: str, right: object) -> str:
 
 def _fields(model: type[Model]) -> list[str]:
     """Every field name that the model and the models in it know, as written in a file."""
-    inner: tuple[type[Model], ...] = (Verification,) if model is TaskContract else (Check, Limits, Protect)
+    inner: tuple[type[Model], ...] = (Check, Limits, Placement, Protect, Review)
+    if model is TaskContract:
+        inner = (Verification,)
     return [field.alias or name for part in (model, *inner) for name, field in part.model_fields.items()]
 
 
@@ -157,6 +159,7 @@ def _contract_problems(value: TaskContract, tree: Tree) -> Iterator[Problem]:
 
 def _policy_problems(value: Policy, tree: Tree) -> Iterator[Problem]:
     yield from _patterns(value.limits.write_scope or (), ("limits", "writeScope"), tree)
+    yield from _patterns(value.review.after, ("review", "after"), tree)
     yield from _patterns(value.protect.never, ("protect", "never"), tree)
     yield from _patterns(value.protect.loud, ("protect", "loud"), tree)
     for name, check in value.checks.items():

@@ -5,13 +5,15 @@ Judging freshness is `core/snapshot.py`; here is only the account of it for whoe
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from remit.core import codec, diff, movers
-from remit.core.answers import StaleView
+from remit.core.answers import ConflictView, StaleView
 from remit.core.codec import Charset
 from remit.core.faults import AgentFault, Fault, UserFault
+from remit.core.fitting import Clash, fit
 from remit.core.leaves import Frozen, apart
 from remit.core.mirror import Held, grafted
 from remit.core.model import ABSENT
@@ -24,6 +26,9 @@ Rebase = Literal["clean", "conflict", "not_possible"]
 
 DIFF_LIMIT = 16_000
 """Characters of a diff that an answer carries; a model that gets more reads the file again instead."""
+
+REGIONS, LINES, WIDTH = 20, 40, 400
+"""Regions of a conflict that an answer carries, lines of each side of one, and characters of a line."""
 
 REMEDY = "Read the file again, and propose the change bound to the digest you are given."
 
@@ -43,6 +48,7 @@ def describe(turn: Turn, snapshot: Snapshot, binding: str, result: str | None) -
     """Why a change bound to `binding`, leading to the text `result`, does not fit `snapshot`."""
     base = base_text(turn, binding, snapshot.charset)
     moved = "" if base is None else diff.unified(base, snapshot.text, snapshot.path, snapshot.path)
+    rebase, clashes = _rebase(base, snapshot, result)
     return StaleView(
         path=snapshot.path,
         base=binding,
@@ -51,15 +57,38 @@ def describe(turn: Turn, snapshot: Snapshot, binding: str, result: str | None) -
         diff=moved if len(moved) <= DIFF_LIMIT else moved[:DIFF_LIMIT] + "\n… (cut; read the file again)\n",
         moved_by=movers.since(turn, snapshot, binding),
         line_ends_only=base is not None and base != snapshot.text and codec.same_text(base, snapshot.text),
-        rebase=_rebase(base, snapshot, result),
+        rebase=rebase,
+        conflicts=conflicts(clashes),
     )
 
 
-def _rebase(base: str | None, snapshot: Snapshot, result: str | None) -> Rebase:
+def _rebase(base: str | None, snapshot: Snapshot, result: str | None) -> tuple[Rebase, tuple[Clash, ...]]:
     if base is None or result is None or snapshot.origin == "absent":
-        return "not_possible"
-    merged = diff.merge(base, snapshot.text, result)
-    return "clean" if isinstance(merged, diff.Merged) else "conflict"
+        return "not_possible", ()
+    clashes = fit(diff.between(base, snapshot.text), diff.between(base, result)).clashes
+    return "conflict" if clashes else "clean", clashes
+
+
+def conflicts(clashes: Iterable[Clash]) -> tuple[ConflictView, ...]:
+    """Both sides of each conflict, for whoever must go on; long ones are cut, and say so."""
+    return tuple(_both(clash) for clash in [*clashes][:REGIONS])
+
+
+def _both(clash: Clash) -> ConflictView:
+    sides = (clash.base, clash.present, clash.proposed)
+    base, present, proposed = (tuple(_short(side)) for side in sides)
+    return ConflictView(
+        base_line=clash.base_start + 1,
+        base=base,
+        line=clash.present_start + 1,
+        present=present,
+        proposed=proposed,
+        cut=(base, present, proposed) != sides,
+    )
+
+
+def _short(lines: tuple[str, ...]) -> Iterator[str]:
+    yield from (line if len(line) <= WIDTH else line[:WIDTH] + "…" for line in lines[:LINES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +99,7 @@ class Moved:
     snapshot: Snapshot
     charset: Charset
     rebase: Rebase
+    clashes: tuple[Clash, ...] = ()
 
 
 def moves(turn: Turn, proposal: Proposal) -> tuple[Moved, ...]:
@@ -79,20 +109,20 @@ def moves(turn: Turn, proposal: Proposal) -> tuple[Moved, ...]:
     for file in proposal.files:
         snapshot = turn.glance(file.origin)
         if isinstance(judge(snapshot, file.base if file.op != "create" else ABSENT), Stale):
-            found.append(Moved(file.base, snapshot, file.encoding(), _fits(turn, file, snapshot)))
+            found.append(Moved(file.base, snapshot, file.encoding(), *_fits(turn, file, snapshot)))
         elif file.op == "rename" and (there := turn.glance(file.path)).digest != ABSENT:
             found.append(Moved(ABSENT, there, file.encoding(), "not_possible"))
     return tuple(found)
 
 
-def _fits(turn: Turn, file: FileChange, snapshot: Snapshot) -> Rebase:
+def _fits(turn: Turn, file: FileChange, snapshot: Snapshot) -> tuple[Rebase, tuple[Clash, ...]]:
     """As `_rebase`, from the changed lines alone."""
     since = moved(turn, file.base, file.encoding(), snapshot)
     if since is None or file.result == ABSENT or snapshot.origin == "absent":
-        return "not_possible"
-    if not diff.joins(since, [hunk.span() for hunk in file.hunks]):
-        return "conflict"
-    return "clean" if file.op == "modify" else "not_possible"
+        return "not_possible", ()
+    if clashes := fit(since, [hunk.span() for hunk in file.hunks]).clashes:
+        return "conflict", clashes
+    return "clean" if file.op == "modify" else "not_possible", ()
 
 
 def moved(turn: Turn, base: str, charset: Charset, snapshot: Snapshot) -> tuple[diff.Span, ...] | None:
@@ -105,14 +135,14 @@ def moved(turn: Turn, base: str, charset: Charset, snapshot: Snapshot) -> tuple[
         return _between(before, snapshot.lines)
 
     try:
-        return turn.memory.moved.get((base, snapshot.lines), compare)
+        return turn.memory.moved.get((base, charset, snapshot.lines), compare)
     except LookupError:
         return None
 
 
 def _lines(turn: Turn, base: str, charset: Charset, now: Content) -> Frozen | None:
     """The lines of a base, sharing what they have in common with the buffer they are compared with."""
-    known = now.known.get(base) if isinstance(now, Held) else None
+    known = now.known.get(base) if isinstance(now, Held) and now.charset == charset else None
     if known is not None:
         return known
     before = base_text(turn, base, charset)
@@ -159,6 +189,7 @@ def _told(turn: Turn, move: Moved) -> StaleView:
         moved_by=movers.since(turn, move.snapshot, move.base),
         line_ends_only=line_ends_only,
         rebase=move.rebase,
+        conflicts=conflicts(move.clashes),
     )
 
 

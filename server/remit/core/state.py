@@ -24,6 +24,7 @@ class ProposalEntry:
     state: ProposalState = "pending"
     reason: str = ""
     replaced_by: tuple[str, ...] = ()
+    unseen: bool = False
     seqs: list[int] = field(default_factory=list)
 
     @property
@@ -192,8 +193,15 @@ def _superseded(state: State, seq: int, _at: str, event: e.Superseded) -> None:
 
 def _undone(state: State, seq: int, _at: str, event: e.Undone) -> None:
     entry = _move_proposal(state, seq, event.proposal, "undo", f"taken back by {event.by}")
+    entry.unseen = False  # who takes it back has looked
     for hunk in (hunk for file in entry.outline.files for hunk in file.hunks):
         state.hunks[hunk] = "undone"
+
+
+def _seen(state: State, seq: int, _at: str, event: e.Seen) -> None:
+    entry = state.proposals[event.proposal]
+    entry.unseen, state.used[event.approval.offer] = False, f"{event.proposal}: seen"
+    entry.seqs.append(seq)
 
 
 def _withdrawn(state: State, seq: int, _at: str, event: e.Withdrawn) -> None:
@@ -234,6 +242,7 @@ def _apply_moved(state: State, seq: int, entry: ActionEntry, event: e.ActionMove
         return
     proposal = _move_proposal(state, seq, entry.plan.subject, by, event.reason)
     if event.to == "succeeded":
+        proposal.unseen = entry.plan.approval.unasked
         for hunk in (hunk for file in proposal.outline.files for hunk in file.hunks):
             state.hunks[hunk] = "applied"
 
@@ -278,6 +287,7 @@ FOLDS: Mapping[type[Any], Callable[[State, int, str, Any], None]] = {
     e.Rejected: _rejected,
     e.Superseded: _superseded,
     e.Undone: _undone,
+    e.Seen: _seen,
     e.Withdrawn: _withdrawn,
     e.Answered: _answered,
     e.ActionPlanned: _action_planned,

@@ -13,6 +13,7 @@ from typing import Literal
 
 from remit.core import codec, source
 from remit.core import events as e
+from remit.core.codec import Charset
 from remit.core.contract import TaskContract
 from remit.core.diff import Span
 from remit.core.effects import Effect
@@ -28,7 +29,7 @@ from remit.core.snapshot import NOTHING, Snapshot
 from remit.core.state import State
 
 Act = Literal[
-    "activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "amend", "undo", "decide", "runCheck"
+    "activate", "accept", "reject", "acceptHunk", "rejectHunk", "rebase", "amend", "undo", "decide", "runCheck", "seen"
 ]
 
 
@@ -100,7 +101,7 @@ class Memory:
     saves: dict[str, str] = field(default_factory=dict)
     repeats: dict[str, tuple[str, int]] = field(default_factory=dict)
     proposals: Recall[str, Proposal] = field(default_factory=lambda: Recall(500))
-    moved: Recall[tuple[str, Frozen], tuple[Span, ...]] = field(default_factory=lambda: Recall(200))
+    moved: Recall[tuple[str, Charset, Frozen], tuple[Span, ...]] = field(default_factory=lambda: Recall(200))
     told: Recall[tuple[str, str, str], tuple[str, bool]] = field(default_factory=lambda: Recall(200))
 
     def mark(self) -> dict[str, Inflight]:

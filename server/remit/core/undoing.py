@@ -6,7 +6,7 @@ what is written.
 
 from __future__ import annotations
 
-from remit.core import applying, codec, diff, reviewing, staleness
+from remit.core import applying, codec, diff, ending, staleness
 from remit.core.faults import Fault, Json, UserFault
 from remit.core.model import ABSENT
 from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
@@ -27,7 +27,7 @@ def undo(turn: Turn, name: str) -> str:
     if entry.state != "applied":
         raise UserFault("already_decided", f"{subject.target} is {entry.state}.", state=entry.state)
     made = reverse(turn, entry)
-    reviewing.demand_free(turn, made)
+    ending.demand_free(turn, made)
     applying.demand_able(turn, made)
     approval = turn.approve(name, subject, _shows(entry, made))
     turn.record(made)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from unidiff.patch import Hunk, PatchSet
 
@@ -21,18 +20,20 @@ from remit.core.reader import Reader, malformed
 
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _MAIL = re.compile(r"(?:From|commit) [0-9a-f]{7,64}\b")
-_NOISE = re.compile(r"Index: |={60,}$|Only in ")
+_NOISE = re.compile(r"Index: |={60,}$|diff -")
+_FENCE = re.compile(r"```|~~~")
 
 
 def read(reader: Reader) -> list[FilePatch]:
     """All sections from where the reader stands to its end; other text around them is set aside with a note.
 
-    AgentFault: malformed_patch, hunk_counts, binary_patch, special_file, copy_patch, ambiguous_path.
+    AgentFault: malformed_patch, hunk_counts, binary_patch, special_file, combined_diff, word_diff, ambiguous_path.
     """
     files: list[FilePatch] = []
     prose = True  # a mail or a commit message may say anything before its first diff
     while reader.at < reader.end:
         header.refuse_binary(reader)
+        header.refuse_foreign(reader)
         line = reader.peek()
         if header.begins(reader):
             files.append(_section(reader))
@@ -43,7 +44,7 @@ def read(reader: Reader) -> list[FilePatch]:
         elif line.startswith("@@") or (not prose and line[:1] in ("+", "-", " ") and line.strip()):
             raise malformed(f"Line {reader.at + 1} belongs to no file or hunk.", reader.at + 1)
         else:
-            prose = prose or bool(_MAIL.match(line))
+            prose = prose or bool(_MAIL.match(line) or _FENCE.match(line))
             if line.strip() and not _NOISE.match(line) and "other text set aside" not in reader.notes:
                 reader.notes.append("other text set aside")
             reader.take()
@@ -66,24 +67,33 @@ def _section(reader: Reader) -> FilePatch:
         hunks.append(_hunk(reader))
     if not hunks and (head.old is not None or not head.says.keys() - {"index"}):
         raise malformed(f"The file entry at line {head.line} has no change.", head.line)
-    return _file(head, tuple(_checked(start, body) for start, body in hunks))
+    file = _file(head, tuple(_checked(start, body) for start, body in hunks))
+    if "\r\n" in (file.content or "") and reader.lines[head.line - 1].endswith("\r"):
+        reader.notes.append(f"line {head.line}: the patch's own lines end in CRLF, and so do those of the new file")
+    return file
 
 
 def _file(head: Head, chunks: tuple[Chunk, ...]) -> FilePatch:
     old, new = header.paths(head)
     mode = header.mode(head)
     blobs = header.blobs(head)
-    if "new file mode" in head.says or head.old == NULL:
-        if len(chunks) > 1 or any(chunk.old for chunk in chunks) or head.old not in (None, NULL):
+    if "new file mode" in head.says or head.old == NULL or (head.absent[0] and _only(chunks, new=True)):
+        if len(chunks) > 1 or any(chunk.old for chunk in chunks) or not (head.old in (None, NULL) or head.absent[0]):
             raise malformed(f"The new file at line {head.line} has old lines.", head.line)
         content = "".join("\n".join([*chunk.new, ""][: None if chunk.new_final_newline else -1]) for chunk in chunks)
         return FilePatch(new, "create", content=content, mode=mode, new_blob=blobs[1])
-    if "deleted file mode" in head.says or head.new == NULL:
-        if any(chunk.new for chunk in chunks) or head.new not in (None, NULL):
+    if "deleted file mode" in head.says or head.new == NULL or (head.absent[1] and _only(chunks, new=False)):
+        if any(chunk.new for chunk in chunks) or not (head.new in (None, NULL) or head.absent[1]):
             raise malformed(f"The deleted file at line {head.line} has new lines.", head.line)
         return FilePatch(old, "delete", chunks=chunks, old_blob=blobs[0])
-    op: Literal["modify", "rename"] = "modify" if old == new else "rename"
-    return FilePatch(new, op, old if op == "rename" else None, chunks, None, mode, *blobs)
+    if old == new:
+        return FilePatch(new, "modify", None, chunks, None, mode, *blobs)
+    return FilePatch(new, "copy" if "copy from" in head.says else "rename", old, chunks, None, mode, *blobs)
+
+
+def _only(chunks: Sequence[Chunk], *, new: bool) -> bool:
+    """Do they hold lines of that side alone?"""
+    return bool(chunks) and not any(chunk.old if new else chunk.new for chunk in chunks)
 
 
 def _hunk(reader: Reader) -> tuple[int, list[str]]:
@@ -100,11 +110,37 @@ def _hunk(reader: Reader) -> tuple[int, list[str]]:
     body = _counted(reader, declared)
     if reader.at < reader.end and reader.peek().startswith("\\"):
         body.append(reader.take())
-    if _tally(body) != declared or _goes_on(reader):
+    off = _tally(body) != declared or _goes_on(reader)
+    if (off or not any(line[:1] in ("+", "-") for line in body)) and _marks_words(reader, start):
+        raise AgentFault(
+            "word_diff",
+            f"The hunk at line {line} marks words, not lines.",
+            remedy="Send the diff without --word-diff.",
+            line=line,
+        )
+    if off:
         reader.at = start
         body = _counted_anew(reader, line, declared)
     old = int(counts[1])
     return (max(0, old - 1) if declared[0] else old), body
+
+
+def _marks_words(reader: Reader, start: int) -> bool:
+    """From line `start` to the next header: are there [-old-] and {+new+} on lines without a sign, or a ~ alone?"""
+    signed, marked = False, False
+    for at in range(start, reader.end):
+        line = reader.lines[at]
+        if line.startswith(("@@", "diff --git ")):
+            break
+        if line.rstrip("\r") == "~":
+            return True
+        if line[:1] in ("+", "-"):
+            signed = True
+        elif ("[-" in line and "-]" in line) or ("{+" in line and "+}" in line):
+            marked = True
+            if line[0] != " ":
+                return True
+    return marked and not signed
 
 
 def _counted(reader: Reader, declared: tuple[int, int]) -> list[str]:

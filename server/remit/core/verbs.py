@@ -84,7 +84,7 @@ VERBS: Mapping[str, Verb] = {
         "Propose a patch",
         "Propose changes for review: `patch` (unified diff or *** Begin Patch), `edits` (search and replace) or "
         "`files` (whole texts), with `bases` giving each path's digest from read_file, or 'absent'. Nothing is "
-        "written until the human accepts. "
+        "written until the human accepts (or it is at once, where the contract says `review: after`: see `next`). "
         "Then call wait_for_review.",
         right="apply_patch",
     ),
@@ -99,7 +99,8 @@ VERBS: Mapping[str, Verb] = {
         WaitProposalParams,
         ProposalResult,
         "Wait for the review",
-        "Waits at most 25 s for the human's answer. Not settled yet: call it again.",
+        "Waits at most 25 s for the human's answer. Not settled yet: call it again; for what is in `replacedBy`, if "
+        "there is anything.",
         read_only=True,
     ),
     "withdraw_proposal": Verb(

@@ -120,6 +120,7 @@ async def diagnose(stage: Stage, tell: Teller) -> None:
 
 
 async def type_on(stage: Stage, tell: Teller) -> None:
+    stage.known["looked"] = await stage.proposal(stage.known["first"])
     line = stage.buffer(PATTERNS).split("\n").index(PROSE.rstrip("\n")) + 1
     stage.editor.type(PATTERNS, line, 0, THOUGHT)
     await stage.settled()
@@ -132,10 +133,11 @@ async def type_on(stage: Stage, tell: Teller) -> None:
 
 async def refuse_stale(stage: Stage, tell: Teller) -> None:
     name = stage.known["first"]
-    shown = await stage.proposal(name)
-    tell.say("you", f"accept {name} all the same")
-    answer = await attempt(stage.editor.run("remit.accept", offer=shown["accept"]))
-    tell.refused("A stale proposal is not applied.", answer, "stale")
+    tell.say("you", f"accept {name} as it was shown before you typed")
+    answer = await attempt(stage.editor.run("remit.accept", offer=stage.known["looked"]["accept"]))
+    tell.refused("A yes to what was shown before is not applied.", answer, "stale")
+    now = await stage.proposal(name)
+    tell.same("The review shows the present: the patch as it fits what you typed.", now["shown"], "rebased")
     stale = answer["data"]["stale"][0]
     moved = shown_diff(stale["diff"])
     tell.show("diff", "What has changed since", moved)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from lsprotocol import types
 from pygls import uris
@@ -26,9 +26,17 @@ def root(params: types.InitializeParams) -> Path | None:
 
 
 def options(params: types.InitializeParams) -> Mapping[str, Any]:
-    """`initializationOptions`: prompts, outsideScope (both true unless said otherwise)."""
+    """`initializationOptions`: prompts, outsideScope (both true unless said otherwise), rebase."""
     found = params.initialization_options
     return found if isinstance(found, dict) else {}
+
+
+def rebase(settings: Any) -> Literal["auto", "ask"] | None:
+    """The setting `remit.rebase` as a client sends it: under `remit`, or alone; None where nothing usable is said."""
+    inner = settings.get("remit", settings) if isinstance(settings, Mapping) else None
+    said = inner.get("rebase") if isinstance(inner, Mapping) else None
+    known: Mapping[Any, Literal["auto", "ask"]] = {"auto": "auto", "ask": "ask"}
+    return known.get(said) if isinstance(said, str) else None
 
 
 def encoding(server: LanguageServer) -> PositionEncoding:

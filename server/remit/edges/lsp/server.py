@@ -113,6 +113,14 @@ class Door:
         info = params.client_info
         name, version = (info.name, info.version or "") if info else ("unknown editor", "")
         session.attach("editor", name, version, client.encoding(self.server), able, client.guards(able))
+        self._set(options)
+
+    def on_settings(self, params: types.DidChangeConfigurationParams) -> None:
+        self._set(params.settings)
+
+    def _set(self, settings: Any) -> None:
+        if self.session is not None and (rebase := client.rebase(settings)) is not None:
+            self.session.configure(rebase)
 
     def on_initialized(self, _params: types.InitializedParams) -> None:
         if self.session is None:
@@ -335,6 +343,7 @@ def _features(door: Door) -> Mapping[str, tuple[Callable[..., Any], Any]]:
         types.TEXT_DOCUMENT_DID_CHANGE: (door.on_change, None),
         types.TEXT_DOCUMENT_DID_SAVE: (door.on_save, types.SaveOptions(include_text=False)),
         types.TEXT_DOCUMENT_DID_CLOSE: (door.on_close, None),
+        types.WORKSPACE_DID_CHANGE_CONFIGURATION: (door.on_settings, None),
         types.WORKSPACE_DID_CHANGE_WATCHED_FILES: (door.on_watched, None),
         types.TEXT_DOCUMENT_DIAGNOSTIC: (
             door.on_diagnostic,

@@ -12,7 +12,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from remit.core import diff, undoing
+from remit.core import diff, rebasing, undoing
 from remit.core.finding import Doable, Finding
 from remit.core.plain import visible
 from remit.core.text import Text
@@ -24,6 +24,7 @@ LENSES = frozenset(
     {
         "patch-pending",
         "patch-stale",
+        "applied-not-reviewed",
         "contract-not-active",
         "contract-changed",
         "policy-changed",
@@ -36,6 +37,9 @@ LENSES = frozenset(
     }
 )
 """The findings that carry their answers as lenses, besides as code actions."""
+
+CLASHES = 5
+"""Conflicts of which a hover shows the other side."""
 
 SHOWN = 400
 """Lines of a hunk that a hover shows."""
@@ -115,11 +119,13 @@ class View:
 
     def actions(self, path: str, where: types.Range) -> list[types.CodeAction]:
         """Everything that can be done about what is at a place."""
-        out = []
+        shown: list[tuple[Doable, types.Diagnostic]] = []
         for found in self.at(path):
             diagnostic = self.diagnostics([found])[0]
             if convert.overlaps(diagnostic.range, where):
-                out += [self._action(one, diagnostic, path) for one in found.doable]
+                shown += [(one, diagnostic) for one in found.doable]
+        offers = self.session.offers(one for one, _ in shown)
+        out = [self._action(one, offer, at, path) for (one, at), offer in zip(shown, offers, strict=True)]
         return out + self._taking_back(path)
 
     def _taking_back(self, path: str) -> list[types.CodeAction]:
@@ -134,26 +140,23 @@ class View:
         kind = types.CodeActionKind.Source
         return [types.CodeAction(title=doable.title, kind=kind, command=convert.to_command(doable, offer))]
 
-    def _action(self, doable: Doable, diagnostic: types.Diagnostic, path: str) -> types.CodeAction:
+    def _action(self, doable: Doable, offer: str, diagnostic: types.Diagnostic, path: str) -> types.CodeAction:
         spot = convert.to_range(doable.edit[0], self.text(path), self.encoding) if doable.edit else None
-        uri = self.uris.to_uri(path)
-        return convert.to_code_action(doable, self.session.offer(doable), diagnostic, uri, spot)
+        return convert.to_code_action(doable, offer, diagnostic, self.uris.to_uri(path), spot)
 
     def lenses(self, path: str) -> list[types.CodeLens]:
-        out, seen = [], set[tuple[int, str, str]]()
+        """The same above the lines, each once a line."""
+        shown: dict[tuple[int, str, str], tuple[Doable, types.Range]] = {}
         for found in self.at(path):
-            if found.code not in LENSES:
-                continue
-            where = convert.to_range(found.region, self.text(path), self.encoding)
-            for doable in found.doable:
-                key = (where.start.line, doable.title, doable.target)
-                if key not in seen:
-                    seen.add(key)
-                    out.append(types.CodeLens(range=where, command=self._command(doable)))
-        return out
-
-    def _command(self, doable: Doable) -> types.Command:
-        return convert.to_command(doable, self.session.offer(doable))
+            if found.code in LENSES:
+                where = convert.to_range(found.region, self.text(path), self.encoding)
+                for doable in found.doable:
+                    shown.setdefault((where.start.line, doable.title, doable.target), (doable, where))
+        offers = self.session.offers(doable for doable, _ in shown.values())
+        return [
+            types.CodeLens(range=where, command=convert.to_command(doable, offer))
+            for (doable, where), offer in zip(shown.values(), offers, strict=True)
+        ]
 
     def hover(self, path: str, position: types.Position) -> types.Hover | None:
         """The hunks and decisions at a line, with what they would change."""
@@ -171,9 +174,14 @@ class View:
         name, hunk_id = data.get("proposal"), data.get("hunk")
         if not isinstance(name, str) or not isinstance(hunk_id, str):
             return f"**Remit** {_escaped(found.message)}"
-        proposal = self.session.peek().proposal(name)
+        turn = self.session.peek()
+        proposal = turn.proposal(name)
         pair = proposal.hunk(hunk_id)
         body = "" if pair is None else _fenced(_hunk_diff(pair[1].span()))
+        if data.get("shown") == "conflict":
+            clashes = (clash for one in rebasing.shown(turn, proposal) for clash in one.clashes)
+            theirs = [_hunk_diff(diff.Span(0, clash.base, 0, clash.present)) for clash in clashes][:CLASHES]
+            body += "\n\nBut since then:\n\n" + "\n\n".join(map(_fenced, theirs))
         note = f"\n\n{_quoted(proposal.note)}" if proposal.note else ""
         return f"**Remit** {_escaped(found.message)}{note}\n\n{body}"
 

@@ -219,16 +219,19 @@ class _Visit:
         return self._desk.call(self._connection or "", request.method, request.params)
 
     async def _settled(self, request: _Request, seconds: float) -> dict[str, Json]:
-        """Ask again after each change, until settled or `seconds` have passed; then the last answer."""
+        """Ask again after each change, until settled, or something else stands in its place than at first, or `seconds`
+        have passed; then the last answer."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
         changed = asyncio.Event()
         unsubscribe = self._desk.subscribe(changed.set)
+        at_first: Json = None
         try:
             while True:
                 answer = self._desk.call(self._connection or "", request.method, request.params)
                 changed.clear()  # after the call: a change that asking itself made must not wake us
-                if answer.get("settled") or loop.time() >= deadline:
+                at_first = answer.get("replacedBy") if at_first is None else at_first
+                if answer.get("settled") or answer.get("replacedBy") != at_first or loop.time() >= deadline:
                     return answer
                 try:
                     async with asyncio.timeout_at(deadline):
