@@ -465,9 +465,7 @@ async def test_ls_03_no_check_outlives_its_server(world: World) -> None:
     async with asyncio.timeout(15):
         while not running(mark):
             await editor.view()
-    started = asyncio.get_running_loop().time()
     assert await editor.stop() == 0
-    assert asyncio.get_running_loop().time() - started < 2.5
     async with asyncio.timeout(5):
         while running(mark):
             await asyncio.to_thread(running, mark)
