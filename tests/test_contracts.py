@@ -29,7 +29,8 @@ from remit.core.proposal import Proposal
 from remit.core.verbs import VERBS
 from remit.edges import schemas
 from remit.edges.lsp import convert, view
-from remit.edges.lsp.server import Opener, build
+from remit.edges.lsp.door import Opener
+from remit.edges.lsp.server import build
 from remit.edges.socket.server import YIELD
 from remit.mediator import NEEDS_TASK
 
