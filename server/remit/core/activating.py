@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from remit.core import applying, asking, codec, diff, source, staleness
 from remit.core import events as e
+from remit.core.entries import DecisionEntry
 from remit.core.faults import Json, UserFault
 from remit.core.model import ABSENT, fingerprint
 from remit.core.permission import excess
 from remit.core.proposal import FileChange, Proposal, hunks_of
 from remit.core.snapshot import Fresh, Snapshot, judge
-from remit.core.state import DecisionEntry
 from remit.core.turn import Turn
 
 POLICY_PATH = ".remit/policy.toml"

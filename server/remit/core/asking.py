@@ -6,10 +6,10 @@ A yes is for one exact proposal; whatever takes its place is asked about anew. W
 from __future__ import annotations
 
 from remit.core import events as e
+from remit.core.entries import DecisionEntry
 from remit.core.faults import UserFault
 from remit.core.permission import Ask, Refuse, may_write
 from remit.core.proposal import Proposal
-from remit.core.state import DecisionEntry
 from remit.core.turn import Turn
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from remit.core import applying, ending, room
 from remit.core import events as e
 from remit.core.approval import CONTRACT, Approval
+from remit.core.entries import ProposalEntry
 from remit.core.faults import Fault, Json, UserFault
 from remit.core.model import ABSENT, fingerprint
 from remit.core.permission import after
 from remit.core.proposal import FileChange, Proposal
 from remit.core.snapshot import Fresh, judge
-from remit.core.state import ProposalEntry
 from remit.core.turn import Turn
 
 

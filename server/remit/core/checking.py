@@ -10,11 +10,11 @@ from remit.core import inputs, room
 from remit.core.answers import CheckView, RunResult, RunView
 from remit.core.contract import TaskContract
 from remit.core.effects import CheckDone, RunCheck
+from remit.core.entries import ActionEntry, DecisionEntry
 from remit.core.faults import AgentFault, Json, UserFault
 from remit.core.model import fingerprint
 from remit.core.policy import Check
 from remit.core.requests import RunParams
-from remit.core.state import ActionEntry, DecisionEntry
 from remit.core.turn import Turn
 
 OUTPUT_SHOWN = 4000

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from remit.core import activating, checking, ending, paths, plain, room
 from remit.core import events as e
 from remit.core.answers import DecisionResult, DecisionView
+from remit.core.entries import ActionEntry, DecisionEntry
 from remit.core.faults import AgentFault, Json, UserFault
 from remit.core.finding import agent_name
 from remit.core.model import fingerprint
 from remit.core.requests import AskParams
-from remit.core.state import ActionEntry, DecisionEntry
 from remit.core.turn import Turn
 
 FREE_TEXT = "text"

@@ -9,10 +9,10 @@ from remit.core import asking
 from remit.core import events as e
 from remit.core import proposal as proposals
 from remit.core.action import ActionState
+from remit.core.entries import ActionEntry
 from remit.core.faults import UserFault
 from remit.core.model import fingerprint
 from remit.core.proposal import Proposal, rebind
-from remit.core.state import ActionEntry
 from remit.core.turn import Turn
 
 

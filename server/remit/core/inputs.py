@@ -9,11 +9,11 @@ import json
 from collections.abc import Mapping
 
 from remit.core.contract import TaskContract
+from remit.core.entries import ActionEntry
 from remit.core.model import ABSENT, fingerprint
 from remit.core.paths import Scope
 from remit.core.policy import Check
 from remit.core.snapshot import Snapshot
-from remit.core.state import ActionEntry
 from remit.core.turn import Turn
 
 

@@ -21,13 +21,13 @@ from remit.core import (
     staleness,
     undoing,
 )
+from remit.core.entries import ProposalEntry
 from remit.core.faults import Json
 from remit.core.overlapping import Overlaps, Touch
 from remit.core.proposal import FileChange, Proposal
 from remit.core.rebasing import Shown
 from remit.core.source import contract as read_contract
 from remit.core.source import policy as read_policy
-from remit.core.state import ProposalEntry
 from remit.core.turn import Turn
 
 APPLIED = 20

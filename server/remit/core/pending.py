@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from remit.core import diff, fitting, overlapping, rebasing, staleness
+from remit.core.entries import ProposalEntry
 from remit.core.faults import Json
 from remit.core.finding import TOP, Doable, Finding, Region, agent_name, in_contract, lines_region, short
 from remit.core.overlapping import Overlaps, Touch
 from remit.core.proposal import FileChange, Hunk, Proposal
 from remit.core.rebasing import Shown
 from remit.core.snapshot import Snapshot
-from remit.core.state import ProposalEntry
 from remit.core.turn import Turn
 
 RELATED = 5

@@ -50,6 +50,9 @@ MOVES: Mapping[tuple[ProposalState, Move], ProposalState] = {
 OPEN: frozenset[ProposalState] = frozenset({"pending", "failed_without_effect"})
 """States in which the human can still decide. Stale is not a state: it comes and goes with the content."""
 
+CLOSED: frozenset[ProposalState] = frozenset({"applied", "undone", "rejected", "superseded", "withdrawn"})
+"""States from which no move leads back to an open one."""
+
 
 def move(state: ProposalState, by: Move) -> ProposalState:
     """The state after a move; an illegal move is our bug."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from remit.core import activating
+from remit.core.entries import DecisionEntry
 from remit.core.finding import TOP, Doable, Finding, Region, Severity, asks, in_contract, short
-from remit.core.state import DecisionEntry
 from remit.core.turn import Turn
 
 KINDS: Mapping[str, tuple[str, Severity]] = {

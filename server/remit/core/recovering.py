@@ -9,8 +9,8 @@ from remit.core import ending, retracting
 from remit.core import events as e
 from remit.core.editing import Flight
 from remit.core.effects import DiskChange, FilesDone, RestoreFiles, Wake
+from remit.core.entries import ActionEntry
 from remit.core.model import ABSENT
-from remit.core.state import ActionEntry
 from remit.core.turn import Turn
 
 GRACE = 2.0

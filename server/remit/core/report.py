@@ -11,8 +11,8 @@ from typing import Literal
 from pydantic import Field
 
 from remit.core import checking, inputs, standing
+from remit.core.entries import ActionEntry
 from remit.core.model import Binding, Digest, Model
-from remit.core.state import ActionEntry
 from remit.core.turn import Turn
 
 List = Literal["done", "failed", "not_run", "to_be_confirmed"]

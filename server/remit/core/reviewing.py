@@ -9,10 +9,10 @@ from collections.abc import Collection
 
 from remit.core import applying, asking, codec, ending, rebasing, staleness
 from remit.core import events as e
+from remit.core.entries import ProposalEntry
 from remit.core.faults import Json, UserFault
 from remit.core.model import ABSENT
 from remit.core.proposal import FileChange, Proposal, keep
-from remit.core.state import ProposalEntry
 from remit.core.turn import Act, Subject, Turn
 
 

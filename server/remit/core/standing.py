@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from remit.core import codec, diff
+from remit.core.entries import ActionEntry
 from remit.core.events import Target
 from remit.core.faults import Fault
 from remit.core.proposal import FileChange, Hunk
 from remit.core.snapshot import Snapshot
-from remit.core.state import ActionEntry
 from remit.core.turn import Turn
 
 

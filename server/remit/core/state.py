@@ -13,56 +13,7 @@ from remit.core import action as actions
 from remit.core import events as e
 from remit.core import proposal as proposals
 from remit.core.action import ActionState
-from remit.core.proposal import OPEN, ProposalState
-
-HunkState = Literal["pending", "applied", "rejected", "replaced", "undone"]
-
-
-@dataclass(slots=True)
-class ProposalEntry:
-    outline: e.Proposed
-    state: ProposalState = "pending"
-    reason: str = ""
-    replaced_by: tuple[str, ...] = ()
-    unseen: bool = False
-    seqs: list[int] = field(default_factory=list)
-
-    @property
-    def open(self) -> bool:
-        """Whether the human can decide it. A part and an undo live only while they are applied."""
-        return self.state in OPEN and self.outline.made not in ("part", "undo")
-
-
-@dataclass(slots=True)
-class ActionEntry:
-    plan: e.ActionPlanned
-    state: ActionState = "planned"
-    reason: str = ""
-    found: dict[str, str] = field(default_factory=dict)
-    finished: e.CheckFinished | None = None
-    at: str = ""
-    seqs: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class DecisionEntry:
-    asked: e.DecisionAsked
-    state: Literal["pending", "answered", "withdrawn"] = "pending"
-    option: str = ""
-    text: str = ""
-    reason: str = ""
-    by: str = ""
-    offer: str = ""
-    at: str = ""
-    seqs: list[int] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class AgentEntry:
-    name: str
-    version: str
-    process: int | None
-    task: str | None = None
+from remit.core.entries import ActionEntry, AgentEntry, DecisionEntry, HunkState, ProposalEntry, living
 
 
 @dataclass(slots=True)
@@ -85,6 +36,10 @@ class State:
     decisions: dict[str, DecisionEntry] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
     finished: dict[str, list[tuple[int, e.Finished]]] = field(default_factory=dict)
+    # The names of those that are not over, so that what was does not weigh on what is.
+    _open: dict[str, None] = field(default_factory=dict, compare=False)
+    _running: dict[str, None] = field(default_factory=dict, compare=False)
+    _asked: dict[str, None] = field(default_factory=dict, compare=False)
 
     def fold(self, seq: int, at: str, event: e.Event) -> None:
         """Take in one event. OurFault("illegal_move") when it cannot follow what came before."""
@@ -97,14 +52,15 @@ class State:
         return f"{kind}{counts[kind] + 1}"
 
     def open_proposals(self) -> list[ProposalEntry]:
-        return [entry for entry in self.proposals.values() if entry.open]
+        waiting = living(self._open, self.proposals, lambda entry: entry.state in proposals.CLOSED)
+        return [entry for entry in waiting if entry.open]
 
     def pending_decisions(self) -> list[DecisionEntry]:
-        return [entry for entry in self.decisions.values() if entry.state == "pending"]
+        return living(self._asked, self.decisions, lambda entry: entry.state != "pending")
 
     def running(self) -> list[ActionEntry]:
         """Actions that have begun and are not settled."""
-        return [entry for entry in self.actions.values() if entry.state not in actions.SETTLED]
+        return living(self._running, self.actions, lambda entry: entry.state in actions.SETTLED)
 
     def run_under(self, offer: str) -> ActionEntry | None:
         """The run that one answer allowed."""
@@ -157,6 +113,7 @@ def _refused(state: State, seq: int, at: str, event: e.Refused) -> None:
 
 def _proposed(state: State, seq: int, _at: str, event: e.Proposed) -> None:
     state.proposals[event.proposal] = ProposalEntry(event, seqs=[seq])
+    state._open[event.proposal] = None
     if event.made != "part":
         for hunk in (hunk for file in event.files for hunk in file.hunks):
             state.hunks.setdefault(hunk, "pending")
@@ -214,6 +171,7 @@ def _answered(state: State, _seq: int, _at: str, event: e.Answered) -> None:
 
 def _action_planned(state: State, seq: int, at: str, event: e.ActionPlanned) -> None:
     state.actions[event.action] = ActionEntry(event, at=at, seqs=[seq])
+    state._running[event.action] = None
     state.used.setdefault(event.approval.offer, f"{event.subject}: {event.kind} begun ({event.action})")
     if event.kind == "apply":
         _move_proposal(state, seq, event.subject, "accept")
@@ -255,6 +213,7 @@ def _check_finished(state: State, seq: int, _at: str, event: e.CheckFinished) ->
 
 def _decision_asked(state: State, seq: int, at: str, event: e.DecisionAsked) -> None:
     state.decisions[event.decision] = DecisionEntry(event, at=at, seqs=[seq])
+    state._asked[event.decision] = None
 
 
 def _decision_answered(state: State, seq: int, at: str, event: e.DecisionAnswered) -> None:

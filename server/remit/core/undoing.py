@@ -7,11 +7,11 @@ what is written.
 from __future__ import annotations
 
 from remit.core import applying, codec, diff, ending, staleness
+from remit.core.entries import ProposalEntry
 from remit.core.faults import Fault, Json, UserFault
 from remit.core.model import ABSENT
 from remit.core.proposal import FileChange, Hunk, Proposal, hunks_of
 from remit.core.snapshot import Snapshot
-from remit.core.state import ProposalEntry
 from remit.core.text import split_lines
 from remit.core.turn import Turn
 

@@ -11,11 +11,11 @@ from remit.core.answers import (
     ReplacementView,
     StaleView,
 )
+from remit.core.entries import ProposalEntry
 from remit.core.faults import AgentFault, OurFault
 from remit.core.model import ABSENT
 from remit.core.permission import rights
 from remit.core.proposal import FileChange, Proposal
-from remit.core.state import ProposalEntry
 from remit.core.turn import Turn
 
 CUT = "\n… (cut; the hunks say the rest)\n"

@@ -13,9 +13,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
+from remit.core.entries import DecisionEntry
 from remit.core.faults import Fault
 from remit.core.finding import Doable, asks
-from remit.core.state import DecisionEntry
 from remit.mediator import Command
 from remit.session import Session
 
