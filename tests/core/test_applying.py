@@ -125,6 +125,14 @@ def test_the_guard_that_was_there_is_written_down() -> None:
         assert [event.guard for event in moved if event.type == "action_moved"] == [guard]
 
 
+def test_other_editors_may_hold_what_is_closed_here_and_the_record_says_so() -> None:
+    bench = desk({NAME: "a\n"}, abilities=Abilities(can_edit=True, compares_versions=True))
+    bench.propose({NAME: "A\n"})
+    bench.accept("P1")
+    moved = [event for event in bench.events() if event.type == "action_moved" and event.to == "dispatched"]
+    assert [getattr(event, "guard", "") for event in moved] == ["versions; buffers: attached only"]
+
+
 def test_typing_all_the_time_only_delays_an_editor_without_versions() -> None:
     bench = desk({NAME: "a\n"}, abilities=Abilities(can_edit=True))
     bench.open(NAME)

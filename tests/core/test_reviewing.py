@@ -209,6 +209,7 @@ def test_a_rebase_reads_all_sides_by_the_same_guess() -> None:
     name = bench.propose({"src/a": "café 2\nb\nc\nd\n"})
     now = b"caf\xe9 1\nb\nc\nd \xc3\xa9\n"
     bench.disk.files["src/a"] = now
+    assert bench.call("proposal_status", proposalId=name)["stale"][0]["rebase"] == "clean"
     bench.accept(bench.act("rebase", name))
     assert bench.disk.files["src/a"] == now.replace(b"1", b"2")
 

@@ -160,6 +160,12 @@ def look_again(turn: Turn, name: str) -> None:
 # --- the steps --------------------------------------------------------------------------------------------------------
 
 
+def _guard(turn: Turn, name: str, flight: Flight) -> str:
+    """What stands guard, for the record: a closed file may be open, and dirty, in an editor that is not attached."""
+    closed = any(target.via == "disk" for target in plan.of(turn, name))
+    return f"{flight.guard}; buffers: attached only" if closed else flight.guard
+
+
 def _flight(turn: Turn, name: str) -> Flight | None:
     found = turn.memory.inflight.get(name)
     return found if isinstance(found, Flight) else None
@@ -172,7 +178,7 @@ def _start(turn: Turn, name: str, flight: Flight) -> None:
     if reason := plan.displaced(turn, name) or plan.changed(turn, name):
         ending.end(turn, name, "failed_without_effect", reason)
         return
-    ending.move(turn, name, "dispatched", guard=flight.guard)
+    ending.move(turn, name, "dispatched", guard=_guard(turn, name, flight))
     flight.deadline = turn.clock + ANSWER
     if flight.disk:
         flight.phase = "stage"

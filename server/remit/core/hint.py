@@ -6,12 +6,28 @@ Only told, never placed by. Does not live here: looking for the place (`seek`), 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import groupby
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate, groupby
 
 from remit.core.faults import AgentFault, Json
 from remit.core.lines import Alike, View, bare_line
 from remit.core.text import split_lines
+
+TRIED = 200
+"""Lines that are held against the old text, at most."""
+
+WORDS = 50
+"""Words of the old line that are looked for."""
+
+DIFFERS: Mapping[Alike, str] = {
+    "exact": "place",
+    "line_ends": "line_ends",
+    "trailing_blanks": "blanks",
+    "tabs": "blanks",
+    "blanks": "blanks",
+}
+"""In what a place differs that fits by each way to compare, from strict to loose."""
 
 
 def unfound(text: str, number: int, declared: int | None, old: Sequence[str]) -> AgentFault:
@@ -26,27 +42,46 @@ def unfound(text: str, number: int, declared: int | None, old: Sequence[str]) ->
 
 
 def _nearest(text: str, declared: int, old: Sequence[str]) -> Json:
-    """The most similar place, and in what it differs from what was sent: only a hint, nothing is placed by it."""
-    names: dict[Alike, str] = {
-        "exact": "place",
-        "line_ends": "line_ends",
-        "trailing_blanks": "blanks",
-        "tabs": "blanks",
-        "blanks": "blanks",
-    }
-    for alike, differs in names.items():
-        view = View(text, alike)
-        if places := view.find(view.wanted(old)):
-            line = min(places, key=lambda line: abs(line - declared))
-            pairs = [(view.bare(has), sent) for has, sent in zip(view.lines[line:], view.read(old), strict=False)]
-            step = next((step for step, (has, sent) in enumerate(pairs) if has != sent), 0)
-            return _contrast(view.house_line(line) + step, differs, *pairs[step])
-    sent = max(old, key=len)
-    words = set(re.findall(r"\w+", sent))
+    """The most similar place, and in what it differs from what was sent: only a hint, nothing is placed by it.
+
+    Looked for where the rarest words of the longest old line stand; the text itself is searched by C alone.
+    """
     lines = split_lines(text)
-    shared = [len(words.intersection(re.findall(r"\w+", line))) for line in lines]
-    line = max(range(len(lines)), key=lambda line: (shared[line], -abs(line - declared)), default=0)
-    return _contrast(line, "text", bare_line(lines[line]), sent) if any(shared) else None
+    step = max(range(len(old)), key=lambda at: len(old[at].strip()))
+    words = set(re.findall(r"\w+", old[step]))
+    near = sorted(_standing(text, lines, words), key=lambda line: abs(line - step - declared))
+    for alike, differs in DIFFERS.items():
+        for line in near:
+            if line >= step and (found := _differing(lines[line - step : line - step + len(old)], alike, old)):
+                at, has, sent = found
+                return _contrast(line - step + at, differs, has, sent)
+    shared = {line: len(words.intersection(re.findall(r"\w+", lines[line]))) for line in near}
+    best = max(near, key=shared.__getitem__, default=None)
+    return None if best is None else _contrast(best, "text", bare_line(lines[best]), old[step])
+
+
+def _standing(text: str, lines: Sequence[str], words: set[str]) -> set[int]:
+    """Some lines with the rarest of the words that the text has, and with the next ones while that are few."""
+    counted = sorted((count, word) for word in sorted(words)[:WORDS] if (count := text.count(word)))
+    starts = [0, *accumulate(map(len, lines))] if counted else []
+    found: set[int] = set()
+    for _, word in counted:
+        at = text.find(word)
+        while at >= 0 and len(found) < TRIED:
+            found.add(bisect_right(starts, at) - 1)
+            at = text.find(word, at + 1)
+    return found
+
+
+def _differing(lines: Sequence[str], alike: Alike, old: Sequence[str]) -> tuple[int, str, str] | None:
+    """If these are the old lines under that way to compare them: the first that is not to the byte, as it is and as it
+    was sent."""
+    view = View("".join(lines), alike)
+    if list(view.keys) != view.wanted(old):
+        return None
+    pairs = [(view.bare(has), sent) for has, sent in zip(view.lines, view.read(old), strict=True)]
+    at = next((at for at, (has, sent) in enumerate(pairs) if has != sent), 0)
+    return at, *pairs[at]
 
 
 def _contrast(line: int, differs: str, has: str, sent: str) -> Json:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from remit.core import codec, diff, fitting, staleness
-from remit.core.codec import Charset
 from remit.core.faults import Json, UserFault
 from remit.core.fitting import Clash
 from remit.core.model import ABSENT
@@ -53,25 +52,16 @@ def _shown(turn: Turn, file: FileChange) -> Shown:
     if not isinstance(judge(snapshot, _bound(file)), Stale):
         return Shown(file, snapshot, "fresh", file.hunks)
     charset = staleness.shared_charset(file, snapshot)
-    since, spans = staleness.moved(turn, file.base, charset, snapshot), _spans(turn, file, charset)
+    since, spans = staleness.moved(turn, file.base, charset, snapshot), staleness.spans(turn, file, charset)
     if since is None or spans is None or file.op != "modify" or snapshot.origin == "absent":
         return Shown(file, snapshot, "not_possible", file.hunks)
     found = fitting.fit(since, spans)
     spots = {hunk.id: spot for hunk, spot in zip(file.hunks, found.spots, strict=True)}
     if found.clashes:
         return Shown(file, snapshot, "conflict", file.hunks, spots, found.clashes)
-    if charset == file.encoding() and not staleness.holds(snapshot.charset, file):
+    if not staleness.holds(snapshot.charset, file, charset):
         return Shown(file, snapshot, "not_possible", file.hunks)
     return Shown(file, snapshot, "clean", tuple(_at(file.hunks[i], span) for i, span in found.kept), spots)
-
-
-def _spans(turn: Turn, file: FileChange, charset: Charset) -> list[diff.Span] | None:
-    """The changes of its hunks, read in a charset; None where they are not the same ones there."""
-    if charset == file.encoding() or file.result == ABSENT:
-        return [hunk.span() for hunk in file.hunks]
-    base, result = staleness.base_text(turn, file.base, charset), staleness.result_text(turn, file, charset)
-    spans = None if base is None or result is None else list(diff.between(base, result))
-    return spans if spans is not None and len(spans) == len(file.hunks) else None
 
 
 def _at(hunk: Hunk, span: diff.Span) -> Hunk:

@@ -118,17 +118,27 @@ def moves(turn: Turn, proposal: Proposal) -> tuple[Moved, ...]:
 
 def _fits(turn: Turn, file: FileChange, snapshot: Snapshot) -> tuple[Rebase, tuple[Clash, ...]]:
     """As `_rebase`, from the changed lines alone."""
-    since = moved(turn, file.base, file.encoding(), snapshot)
-    if since is None or file.result == ABSENT or snapshot.origin == "absent":
+    charset = shared_charset(file, snapshot)
+    since, changes = moved(turn, file.base, charset, snapshot), spans(turn, file, charset)
+    if since is None or changes is None or file.result == ABSENT or snapshot.origin == "absent":
         return "not_possible", ()
-    if clashes := fit(since, [hunk.span() for hunk in file.hunks]).clashes:
+    if clashes := fit(since, changes).clashes:
         return "conflict", clashes
-    return "clean" if file.op == "modify" and holds(snapshot.charset, file) else "not_possible", ()
+    return "clean" if file.op == "modify" and holds(snapshot.charset, file, charset) else "not_possible", ()
 
 
-def holds(charset: Charset, file: FileChange) -> bool:
-    """Whether the new lines of a change mean the same in the encoding that the file has now."""
-    same = charset.name == file.charset
+def spans(turn: Turn, file: FileChange, charset: Charset) -> list[diff.Span] | None:
+    """The changes of its hunks, read in a charset; None where they are not the same ones there."""
+    if charset == file.encoding() or file.result == ABSENT:
+        return [hunk.span() for hunk in file.hunks]
+    base, result = base_text(turn, file.base, charset), result_text(turn, file, charset)
+    spans = None if base is None or result is None else list(diff.between(base, result))
+    return spans if spans is not None and len(spans) == len(file.hunks) else None
+
+
+def holds(charset: Charset, file: FileChange, read: Charset) -> bool:
+    """Whether the new lines of a change, read in `read`, mean the same in the encoding that the file has now."""
+    same = charset.name in (file.charset, read.name)
     return same or all(line.isascii() for hunk in file.hunks for line in hunk.new)
 
 

@@ -64,7 +64,7 @@ def abilities(params: types.InitializeParams) -> Abilities:
 def guards(able: Abilities) -> tuple[str, ...]:
     """What stands guard in a session with this client, in the report's words."""
     edits = "versioned edits" if able.compares_versions else "edits verified after"
-    return ("journal durable before each answer", f"editor: {edits}", "checks: no sandbox")
+    return ("journal durable before each answer", f"editor: {edits}", "buffers: attached only", "checks: no sandbox")
 
 
 def versioned(params: types.InitializeParams) -> bool:

@@ -7,6 +7,7 @@ is opened by whoever starts the door.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 from collections.abc import Callable, Mapping
@@ -35,6 +36,9 @@ STIRRED = 1.0
 
 BURST = 0.03
 """Seconds in which changes are gathered before the editor is told: a keystroke is not delayed by drawing."""
+
+LONG = 1_000_000
+"""Characters of a document whose lines the garbage collector is told to leave alone."""
 
 log = logging.getLogger(__name__)
 
@@ -187,6 +191,10 @@ class Door:
         self.view.uris.spell(document.uri, path)
         self.warned.discard(document.uri)
         self.session.opened(path, document.version, document.text, document.uri)
+        if len(document.text) > LONG:
+            # Its lines live as long as it is open: a collection that visits each would be felt while typing.
+            gc.collect()
+            gc.freeze()
         if self.session.mediator.memory.mirror.doubted(path):
             self._doubt(document.uri, "this file is open under another name as well")
         self.moved()
