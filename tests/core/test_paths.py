@@ -250,4 +250,4 @@ def test_anchored_globs_mean_what_gitignore_means(parts: list[str], below: bool,
     # pathspec reads a last "**/" as "**"; git and we want a folder there.
     entry = "/".join(parts) + "/" * (below and parts[-1] != "**")
     ignore = GitIgnoreSpecPattern("/" + entry)
-    assert paths.Pattern.parse(entry).covers(path) == (ignore.match_file(path) is not None)
+    assert paths.Pattern.parse("./" + entry).covers(path) == (ignore.match_file(path) is not None)

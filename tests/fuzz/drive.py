@@ -49,11 +49,11 @@ RUNS = {
         "contract": 30_000,
         "policy": 20_000,
         "chain": 50_000,
-        "path": 50_000,
+        "path": 30_000,
         "scope": 30_000,
     },
     "texts": {"text": 20_000, "codec": 50_000, "names": 20_000, "printed": 8_000, "merge": 10_000, "swap": 8_000},
-    "records": {"journal": 50_000, "event": 50_000, "small": 50_000, "ignore": 50_000},
+    "records": {"journal": 50_000, "event": 50_000, "small": 50_000, "ignore": 20_000},
     "wires": {"socket": 50_000, "request": 50_000, "uri": 30_000, "lsp": 50_000},
 }
 """Inputs of each target where not REMIT_DEPTH=long is asked for (LONG_RUN), by the module that has it."""

@@ -259,6 +259,7 @@ _ALL = (
         bug_ignore,
         (b"*.py\n!a/*.py\na/b.py", b"/x/**/y\nx/q/y", b"a*b\naxb", b"[a-c]d?\n*.c\nbdd", b"*.py\na.py"),
         _IGNORE_WORDS,
+        longest=300,
     ),
 )
 

@@ -401,7 +401,7 @@ _ALL = (
     Target("contract", check_contract, bug_contract, (_CONTRACT.encode(), b"{}", b"[]"), JSON_WORDS + _SCHEMA_WORDS),
     Target("policy", check_policy, bug_policy, (_POLICY.encode(), b"a = 1"), JSON_WORDS + _SCHEMA_WORDS, longest=1024),
     Target("chain", check_chain, bug_chain, (_EVENT.encode(), b"{}"), JSON_WORDS),
-    Target("path", check_path, bug_path, (b"docs/a.md", b"./a b/c.d", "é/ß.py".encode()), _PATH_WORDS, longest=5000),
+    Target("path", check_path, bug_path, (b"docs/a.md", b"./a b/c.d", "é/ß.py".encode()), _PATH_WORDS, longest=512),
     Target(
         "scope",
         check_scope,
