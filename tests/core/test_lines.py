@@ -42,6 +42,12 @@ def test_no_character_is_lost_and_starts_are_where_lines_start(text: str, alike:
     assert not lines or (lines[-1], text) == (view.lines[-1], text[: view.starts[len(lines)]])
 
 
+@given(texts, alikes)
+def test_the_text_that_is_searched_is_the_keys(text: str, alike: Alike) -> None:
+    view = View(text, alike)
+    assert view._hay == "\n".join(["", *view.keys, ""])
+
+
 @given(texts, st.integers(0, 5), st.integers(1, 3), alikes)
 def test_lines_are_found_where_they_stand(text: str, at: int, count: int, alike: Alike) -> None:
     view = View(text, alike)

@@ -17,6 +17,9 @@ from remit.core.text import split_lines
 TRIED = 200
 """Lines that are held against the old text, at most."""
 
+EFFORT = 2_000
+"""Lines of those places that are compared by each rule, at most."""
+
 WORDS = 50
 """Words of the old line that are looked for."""
 
@@ -50,9 +53,10 @@ def _nearest(text: str, declared: int, old: Sequence[str]) -> Json:
     step = max(range(len(old)), key=lambda at: len(old[at].strip()))
     words = set(re.findall(r"\w+", old[step]))
     near = sorted(_standing(text, lines, words), key=lambda line: abs(line - step - declared))
+    tried = [line for line in near if line >= step][: max(1, EFFORT // len(old))]
     for alike, differs in DIFFERS.items():
-        for line in near:
-            if line >= step and (found := _differing(lines[line - step : line - step + len(old)], alike, old)):
+        for line in tried:
+            if found := _differing(lines[line - step : line - step + len(old)], alike, old):
                 at, has, sent = found
                 return _contrast(line - step + at, differs, has, sent)
     shared = {line: len(words.intersection(re.findall(r"\w+", lines[line]))) for line in near}

@@ -5,10 +5,11 @@ Does not live here: which of several places is meant (`seek`), the text that a c
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from io import StringIO
 from itertools import accumulate, chain, islice
 from typing import Literal, overload
@@ -23,6 +24,14 @@ EACH = 1000  # the same for one line that an anchor may mean
 Alike = Literal["exact", "line_ends", "trailing_blanks", "tabs", "blanks"]
 """In what lines may differ that count as equal. "tabs": in the blanks they begin with; whether those are the same
 indentation is for `seek` to say."""
+
+# What is not compared, taken out of all lines at once. No blank is looked at twice, however many stand in a row.
+_LOOSE: Mapping[Alike, Callable[[str], str]] = {
+    "line_ends": str,
+    "trailing_blanks": partial(re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE).sub, ""),
+    "tabs": partial(re.compile(r"^[ \t]+", re.MULTILINE).sub, ""),
+    "blanks": partial(re.compile(r"[^\S\n]+").sub, ""),
+}
 
 
 class View:
@@ -66,9 +75,12 @@ class View:
 
     @cached_property
     def _hay(self) -> str:
+        """The keys, each between two \n: made of the whole text at once, by C."""
+        text = self.text
         if self.alike != "exact":
-            return "\n".join(["", *self.keys, ""])
-        return f"\n{self.text}" if self.text.endswith("\n") or not self.text else f"\n{self.text}\n"
+            text = _LOOSE[self.alike](text.replace("\r\n", "\n").replace("\r", "\n") if self._mixed else text)
+        ends = "\n" if self.alike == "exact" else "\r\n"
+        return f"\n{text}" if not self.text or self.text[-1] in ends else f"\n{text}\n"
 
     def _split(self, text: str) -> list[str]:
         return StringIO(text, newline="\n").readlines() if self.alike == "exact" else split_lines(text)
