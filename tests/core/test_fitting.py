@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.core.diff import Conflict, Merged, Span, apply, between, merge
+from remit.core.diff import Conflict, Merged, Span, apply, merge, since
 from remit.core.fitting import Clash, fit
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "a\r\n", "\n", "d"]), max_size=8)
@@ -15,7 +15,7 @@ BASE = "one\ntwo\nthree\nfour\nfive\n"
 def fitted(
     present: str, proposed: str, base: str = BASE
 ) -> tuple[list[tuple[int, Span]], tuple[int, ...], list[Clash]]:
-    found = fit(between(base, present), between(base, proposed))
+    found = fit(since(base, present), since(base, proposed))
     return list(found.kept), found.there, list(found.clashes)
 
 
@@ -35,9 +35,9 @@ def test_a_conflict_has_both_sides_at_their_places() -> None:
 
 
 def test_each_change_has_its_lines_in_the_present_text() -> None:
-    found = fit(between(BASE, "zero\n" + BASE.replace("one", "1")), between(BASE, BASE.replace("four", "4") + "six\n"))
+    found = fit(since(BASE, "zero\n" + BASE.replace("one", "1")), since(BASE, BASE.replace("four", "4") + "six\n"))
     assert found.spots == ((4, 5), (6, 6))
-    against = fit(between(BASE, BASE.replace("two\n", "")), between(BASE, BASE.replace("two", "2")))
+    against = fit(since(BASE, BASE.replace("two\n", "")), since(BASE, BASE.replace("two", "2")))
     assert against.spots == ((1, 1),) and len(against.clashes) == 1
 
 
@@ -45,8 +45,8 @@ def test_each_change_has_its_lines_in_the_present_text() -> None:
 @given(LINES, LINES, LINES)
 def test_it_says_what_the_three_way_merge_says(base: list[str], ours: list[str], theirs: list[str]) -> None:
     old, present, proposed = "".join(base), "".join(ours), "".join(theirs)
-    changes = between(old, proposed)
-    found, merged = fit(between(old, present), changes), merge(old, present, proposed)
+    changes = since(old, proposed)
+    found, merged = fit(since(old, present), changes), merge(old, present, proposed)
     if isinstance(merged, Merged):
         assert not found.clashes
         assert apply(present, [span for _, span in found.kept]) == merged.text

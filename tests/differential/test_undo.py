@@ -22,6 +22,7 @@ from differential.table import listing
 from fakes import Bench, desk
 from remit.core import codec, undoing
 from remit.core.faults import UserFault
+from remit.core.text import split_lines
 
 CHANGES = depth(600, 6000)
 PARTS = 4
@@ -32,16 +33,38 @@ TABLE = {
     "hunk's own lines have not.",
     "nearest place": "Both do it, with other bytes: git takes the change out of the nearest place that looks like it, "
     "though that is the human's text; Remit out of the one it was put into.",
+    "neighbours": "Only Remit does it: what the human wrote stands right beside the change, which git's merges call a "
+    "conflict.",
     "too close": "Only git does it: what the human wrote stands in the place that the change was put into, or lines "
     "that are alike leave open which of them are whose. Three-way merges refuse that, git's too.",
     "end repeated": "Both do it, with other bytes: the file stands there twice; git, to which the hunk was at "
     "the end, changes the second copy, Remit the first, into which the change was put.",
 }
-"""Where the two rightly differ; in each case but the last git's three-way merge must say the same as Remit. In that one
-it sees a conflict, and what is right is known from how the file was made."""
+"""Where the two rightly differ; in each case but the last git's three-way merge must say the same as Remit (neighbours:
+see `whole`). In the last one it sees a conflict, and what is right is known from how the file was made."""
 
-SHOWN = {"surroundings changed": 3, "nearest place": 322, "too close": 56, "end repeated": 1984}
+SHOWN = {"surroundings changed": 3, "nearest place": 322, "neighbours": 16, "too close": 56, "end repeated": 1984}
 """A seed that shows each line of the table. After a change of the makers other seeds may: look for the first."""
+
+
+def whole(before: bytes, after: bytes, now: bytes, made: bytes) -> bool:
+    """Where changes touch, and no merge of git's says anything: is `made` the present text with exactly the agent's
+    lines gone and the old ones back, no line lost, invented, joined with another or out of its order?"""
+    old, new, here, there = (split_lines(text.decode()) for text in (before, after, now, made))
+    gone, back = Counter(new) - Counter(old), Counter(old) - Counter(new)
+    if Counter(there) != Counter(here) - gone + back or Counter(here) & gone != gone:
+        return False
+    return _common(here, there) >= len(here) - (len(new) - _common(new, old))
+
+
+def _common(one: list[str], two: list[str]) -> int:
+    """How many lines two texts have in common, in order."""
+    row = [0] * (len(two) + 1)
+    for line in one:
+        before = row[:]
+        for at, other in enumerate(two, 1):
+            row[at] = before[at - 1] + 1 if line == other else max(before[at], row[at - 1])
+    return row[-1]
 
 
 def explained(before: bytes, after: bytes, now: bytes, git: Verdict, remit: Verdict, third: bytes | None) -> str | None:
@@ -54,6 +77,8 @@ def explained(before: bytes, after: bytes, now: bytes, git: Verdict, remit: Verd
         case _, Done():
             if (now, remit.files[PATH]) == (after + after, before + after) != (now, third):
                 return "end repeated"
+            if third is None and isinstance(git, Refused):
+                return "neighbours" if whole(before, after, now, remit.files[PATH]) else None
             right = third == remit.files[PATH]
             return ("nearest place" if isinstance(git, Done) else "surroundings changed") if right else None
         case Done(), Refused(why="conflict"):
@@ -133,10 +158,10 @@ def test_a_wrong_taking_back_is_not_explained(tmp_path: Path) -> None:
         git.merge(after, now, before),
     )
     assert isinstance(verdict, Refused) and third is None, "they touch"
-    assert explained(before, after, now, verdict, taken_back(bench), third) == "both refuse"
+    assert explained(before, after, now, verdict, taken_back(bench), third) == "neighbours"
     for wrong in (before, now, b"a\nb\nc, mine\n", b"a\nb\nB\nc, mine\nd\n"):
         assert explained(before, after, now, verdict, Done({PATH: wrong}), third) is None
-    far = b"a\nB\nc\nd, mine\n"
+    bench, far = applied(before.decode(), after.decode()), b"a\nB\nc\nd, mine\n"
     bench.disk.files[PATH] = far
     verdict, third = (
         git.apply({PATH: far}, git.diff({PATH: before}, {PATH: after}), "-R"),

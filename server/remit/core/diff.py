@@ -82,8 +82,17 @@ def between(old: str, new: str) -> tuple[Span, ...]:
 
 
 def spans(old: Sequence[str], new: Sequence[str]) -> tuple[Span, ...]:
-    """The change that keeps the most lines, for whoever asks which ones stay; a line here is any string."""
+    """The change that keeps the most lines, for whoever asks which ones stay; a line here is any string.
+
+    What could stand higher or lower stands as low as it can, as git's merges have it: a copy of a text put in behind it
+    is not told as a part of the first one and a part of the second.
+    """
     return _told(old, new, plain=True)
+
+
+def since(old: str, new: str) -> tuple[Span, ...]:
+    """`spans` of two texts."""
+    return spans(split_lines(old), split_lines(new))
 
 
 def _told(old: Sequence[str], new: Sequence[str], *, plain: bool = False, all_of_it: bool = False) -> tuple[Span, ...]:
@@ -101,7 +110,21 @@ def _told(old: Sequence[str], new: Sequence[str], *, plain: bool = False, all_of
         found = [Block(head + i, n, head + j, m) for i, n, j, m in (least if plain else tidy(one, two, least))]
     if all_of_it and len(found) > 1 and _anew(old, new, found):
         found = [whole]
-    return tuple(Span(i, tuple(old[i : i + n]), j, tuple(new[j : j + m])) for i, n, j, m in slide(old, new, found))
+    rested = _joined(found) if plain else slide(old, new, found)
+    return tuple(Span(i, tuple(old[i : i + n]), j, tuple(new[j : j + m])) for i, n, j, m in rested)
+
+
+def _joined(found: Sequence[Block]) -> Iterator[Block]:
+    """Blocks that touch are one."""
+    last: Block | None = None
+    for block in found:
+        if last is not None and last.old_end == block.old and last.new_end == block.new:
+            block = Block(last.old, block.old_end - last.old, last.new, block.new_end - last.new)
+        elif last is not None:
+            yield last
+        last = block
+    if last is not None:
+        yield last
 
 
 def apply(old: str, changes: Sequence[Span]) -> str:
@@ -129,7 +152,7 @@ def merge(base: str, ours: str, theirs: str) -> Merged | Conflict:
     out: list[str] = []
     conflicts: list[Region] = []
     at = 0
-    for low, high, mine, other in _groups(between(base, ours), between(base, theirs)):
+    for low, high, mine, other in _groups(since(base, ours), since(base, theirs)):
         left, right = (_rewrite(lines, low, high, part) for part in (mine, other))
         if mine and other and left != right:
             conflicts.append(Region(low, "".join(lines[low:high]), left, right))

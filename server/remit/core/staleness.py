@@ -66,7 +66,7 @@ def describe(turn: Turn, snapshot: Snapshot, binding: str, result: str | None) -
 def _rebase(base: str | None, snapshot: Snapshot, result: str | None) -> tuple[Rebase, tuple[Clash, ...]]:
     if base is None or result is None or snapshot.origin == "absent":
         return "not_possible", ()
-    clashes = fit(diff.between(base, snapshot.text), diff.between(base, result)).clashes
+    clashes = fit(diff.since(base, snapshot.text), diff.between(base, result)).clashes
     return "conflict" if clashes else "clean", clashes
 
 

@@ -40,7 +40,7 @@ def _holds(turn: Turn, entry: ActionEntry, target: Target, file: FileChange | No
         present = "" if file is None else _text(turn, later.before, file)
     if file is None or file.op != "modify":
         return False
-    moved = diff.between(_text(turn, target.after, file), present)
+    moved = diff.since(_text(turn, target.after, file), present)
     return not any(_touched(hunk, span) for hunk in file.hunks for span in moved)
 
 

@@ -108,7 +108,7 @@ def _merged(turn: Turn, snapshot: Snapshot, file: FileChange) -> str:
     merged = diff.merge(after, snapshot.text, before)
     if isinstance(merged, diff.Merged):
         return merged.text
-    beside = _beside(after, diff.between(after, before), diff.between(after, snapshot.text))
+    beside = _beside(after, diff.since(after, before), diff.since(after, snapshot.text))
     if beside is None:
         raise _conflict(file.path, "the same lines were changed since")
     return beside
@@ -118,14 +118,20 @@ def _beside(text: str, back: tuple[diff.Span, ...], since: tuple[diff.Span, ...]
     """Both changes of `text` where they touch at most, and do not both put lines in at one place; else None.
 
     A merge of two people's work must not guess that neighbours get along. Here the lines that go are those the agent
-    brought, each still as it was brought: what was written right beside them since is nobody's to take along.
+    brought, each still as it was brought: what was written right beside them since is nobody's to take along. Not where
+    it could be a copy of them that goes, nor where two lines would become one.
     """
     both = sorted([*back, *since], key=lambda span: (span.old_start, span.old_end))
     for at, other in enumerate(both[1:]):
         one = both[at]
         if one.old_end > other.old_start or (one.old_start == other.old_start and not (one.old or other.old)):
             return None
-    return diff.apply(text, both)
+    written = "".join(line for span in since for line in span.new)
+    if any(span.old and "".join(span.old) in written for span in back):
+        return None
+    made = diff.apply(text, both)
+    lines = [line for span in (*back, *since) for line in span.new if line]
+    return made if set(lines) <= set(split_lines(made)) else None
 
 
 def _deleted(snapshot: Snapshot, file: FileChange, name: str, first: int) -> FileChange:
