@@ -123,7 +123,7 @@ def _lines(lines: tuple[str, ...]) -> list[str]:
 def _hunks(old: str, new: str, context: int) -> list[tuple[int, list[str], list[str]]]:
     """(first old line, old lines, new lines) of each hunk: spans with their context, joined where that meets."""
     lines, found = old.split("\n")[: -1 if old.endswith("\n") or not old else None], list[list[Span]]()
-    for span in diff.spans(_ended(old), _ended(new)):
+    for span in diff.told(_ended(old), _ended(new)):
         if found and span.old_start - found[-1][-1].old_end <= 2 * context:
             found[-1].append(span)
         else:

@@ -55,11 +55,12 @@ class OurFault(Fault):
 
 def no_unicode(field: str) -> AgentFault:
     """The refusal `invalid_unicode` of a request whose `field` holds half a character, or bytes that are no UTF-8."""
+    name = field[:20].encode("utf-8", "backslashreplace").decode()[:20]
     return AgentFault(
         "invalid_unicode",
-        f"{field[:60]} is no Unicode text: it holds half a character, or bytes that are not UTF-8.",
+        f"{name} is no Unicode text: it holds half a character, or bytes that are not UTF-8.",
         remedy="Send whole characters: a pair of surrogates is one, and a single one is none.",
-        field=field,
+        field=field.encode("utf-8", "backslashreplace").decode(),
     )
 
 

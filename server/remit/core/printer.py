@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 
 from remit.core.chunk import Chunk, FilePatch, Mode
-from remit.core.diff import spans
+from remit.core.diff import told
 from remit.core.faults import OurFault
 from remit.core.header import BLANKS, NULL
 from remit.core.proposal import FileChange
@@ -40,7 +40,7 @@ def chunks(old: str, new: str, context: int = CONTEXT) -> tuple[Chunk, ...]:
     """The difference as git's hunks have it: lines end at \\n only, `context` lines around each change."""
     before, after = _lines(old), _lines(new)
     made: list[Chunk] = []
-    found = spans(before, after)
+    found = told(before, after)
     first = 0
     for at, span in enumerate(found):
         if at + 1 < len(found) and found[at + 1].old_start - span.old_end <= 2 * context:
@@ -114,7 +114,7 @@ def _hunks(parts: Sequence[Chunk]) -> Iterator[str]:
 
 def _body(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     at = 0
-    for span in spans(before, after):
+    for span in told(before, after):
         yield from (_marked(" ", line) for line in before[at : span.old_start])
         yield from (_marked("-", line) for line in span.old)
         yield from (_marked("+", line) for line in span.new)

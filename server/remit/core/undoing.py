@@ -124,7 +124,7 @@ def _beside(text: str, back: tuple[diff.Span, ...], since: tuple[diff.Span, ...]
     both = sorted([*back, *since], key=lambda span: (span.old_start, span.old_end))
     for at, other in enumerate(both[1:]):
         one = both[at]
-        if one.old_end > other.old_start or (one.old_start == other.old_start and not (one.old or other.old)):
+        if one.old_end > other.old_start or (one.old_end == other.old_start and _is_open(one, other, back)):
             return None
     written = "".join(line for span in since for line in span.new)
     if any(span.old and "".join(span.old) in written for span in back):
@@ -132,6 +132,15 @@ def _beside(text: str, back: tuple[diff.Span, ...], since: tuple[diff.Span, ...]
     made = diff.apply(text, both)
     lines = [line for span in (*back, *since) for line in span.new if line]
     return made if set(lines) <= set(split_lines(made)) else None
+
+
+def _is_open(one: diff.Span, other: diff.Span, back: tuple[diff.Span, ...]) -> bool:
+    """Whether two changes that touch leave open which lines come first: one only puts lines in, and of the other, which
+    brings old lines back, nobody knows which of them they stood beside."""
+    if one.old and other.old:
+        return False
+    brought = one if one in back else other
+    return bool(brought.new) and len(brought.new) != len(brought.old)
 
 
 def _deleted(snapshot: Snapshot, file: FileChange, name: str, first: int) -> FileChange:
