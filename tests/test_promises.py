@@ -507,7 +507,8 @@ class Session(RuleBasedStateMachine):
 
 def test_a_refusal_changes_nothing_in_a_whole_session() -> None:
     met.clear()
-    run_state_machine_as_test(Session, settings=settings(thorough, stateful_step_count=30))
+    stories = settings(thorough, max_examples=depth(60, 20_000), stateful_step_count=30)
+    run_state_machine_as_test(Session, settings=stories)
     print(dict(met.most_common()))  # noqa: T201
     assert met["done"], "the control: some is not refused"
     often = {"already_decided", "no_match", "outside_scope"}

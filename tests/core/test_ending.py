@@ -50,3 +50,20 @@ def test_a_file_system_without_exchange_is_on_the_record(exchange: bool, monkeyp
     bench.propose({NAME: "A\n"})
     bench.accept("P1")
     assert bench.state.actions["A1"].reason == ("" if exchange else NO_EXCHANGE)
+
+
+def test_what_has_happened_is_written_down_while_another_file_cannot_be_read() -> None:
+    bench = desk({NAME: "a\n", OTHER: "b\n"})
+    bench.open(NAME)
+    bench.propose({NAME: "A\n", OTHER: "B\n"})
+    bench.accept("P1", "P1.1")
+    bench.disk.unreadable = {OTHER}
+    bench.play()
+    assert bench.state.actions["A1"].state == "succeeded"
+    (rest,) = bench.state.open_proposals()
+    with pytest.raises(WorldFault) as caught:
+        bench.accept(rest.outline.proposal)
+    assert caught.value.code == "unreadable"
+    bench.disk.unreadable = set()
+    bench.accept(rest.outline.proposal)
+    assert (bench.text(NAME), bench.disk.files[OTHER]) == ("A\n", b"B\n")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from remit.core import events as e
 from remit.core.entries import DecisionEntry
-from remit.core.faults import UserFault
+from remit.core.faults import Fault, UserFault
 from remit.core.permission import Ask, Refuse, may_write
 from remit.core.proposal import Proposal
 from remit.core.turn import Turn
@@ -18,7 +18,7 @@ def ask_all(turn: Turn, proposal: Proposal) -> None:
     contract, policy = turn.contract(proposal.task), turn.policy()
     for path in proposal.touches():
         decision = may_write(path, contract, policy)
-        because = decision if isinstance(decision, Ask) else shared(turn, path)
+        because = decision if isinstance(decision, Ask) else _shared_if_known(turn, path)
         if because is not None:
             ask(turn, proposal, path, because)
 
@@ -38,6 +38,15 @@ def own(turn: Turn, proposal: Proposal) -> list[str]:
 def is_about(entry: DecisionEntry, proposal: str) -> bool:
     """Whether a decision is about a path of this very proposal that needs its own yes."""
     return (entry.asked.kind, entry.asked.subject) == ("protected_path", proposal)
+
+
+def _shared_if_known(turn: Turn, path: str) -> Ask | None:
+    """`shared`, where it can be said: what has happened must be written down, also while another file is unreadable.
+    Before anything is written to that one it is looked at again."""
+    try:
+        return shared(turn, path)
+    except Fault:
+        return None
 
 
 def shared(turn: Turn, path: str) -> Ask | None:
