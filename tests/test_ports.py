@@ -5,7 +5,9 @@ Only what callers rely on. What else the real parts must do is in `tests/edges/`
 
 from __future__ import annotations
 
+import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -251,9 +253,12 @@ def test_what_head_has_is_told_by_its_blob_id(disk: AnyDisk, tmp_path: Path) -> 
         assert disk.committed("src/a.txt") is None, "an unborn branch has nothing"
         (tmp_path / "src/a.txt").write_bytes(b"committed\n")
         repository.index.add("src/a.txt")
-        tree, author = repository.index.write_tree(), pygit2.Signature("a", "a@example.org", 0)
+        tree, author = repository.index.write_tree(), pygit2.Signature("a", "a@example.org")
         repository.create_commit("HEAD", author, author, "one", tree, [])
+        assert disk.committed("src/a.txt") is None, "git has it from here, and not the other way round"
         (tmp_path / "src/a.txt").write_bytes(b"changed\n")
+        later = time.time() + 60
+        os.utime(tmp_path / "src/a.txt", (later, later))
     assert disk.committed("src/a.txt") == blob_id(b"committed\n")
     assert disk.committed("src/b.txt") is None
     assert disk.committed("src") is None

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -483,3 +484,32 @@ def running(mark: str) -> list[str]:
         if mark.encode() in words and b"sleep" in words[0]:
             found.append(folder.name)
     return found
+
+
+async def test_st_06_a_real_branch_switch_is_told_as_gits_and_a_commit_is_not(world: World) -> None:
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        subprocess.run(["git", *who, *words], cwd=world.root, check=True, capture_output=True)
+
+    async def moved_by(base: str) -> list[dict[str, str]]:
+        files = [{"path": "a.txt", "content": "agent\n"}]
+        fault = await agent.refused("propose_patch", files=files, bases={"a.txt": base})
+        stale: Any = fault.data["stale"]
+        return list(stale[0]["movedBy"])
+
+    world.put("a.txt", "branch1\n")
+    await world.active()
+    git("init", "-q", "-b", "one")
+    git("add", "a.txt")
+    git("commit", "-qm", "one")
+    git("checkout", "-qb", "two")
+    world.put("a.txt", "branch2\n")
+    git("commit", "-qam", "two")
+    git("checkout", "-q", "one")
+    agent = await world.agent()
+    base = await agent.read("a.txt")
+    git("checkout", "-q", "two")
+    assert await moved_by(base) == [{"who": "git"}]
+    world.put("a.txt", "by hand, elsewhere\n")
+    git("commit", "-qam", "three")
+    assert await moved_by(base) == [{"who": "unknown"}]
