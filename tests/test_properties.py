@@ -298,7 +298,7 @@ def test_a_merge_has_each_change_of_both_sides_at_its_place(texts: tuple[str, st
 
 
 def _placed(old: str, new: str) -> list[tuple[int, int, tuple[str, ...]]]:
-    return [(span.old_start, span.old_end, span.new) for span in diff.between(old, new)]
+    return [(span.old_start, span.old_end, span.new) for span in diff.since(old, new)]
 
 
 @thorough
