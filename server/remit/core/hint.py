@@ -55,7 +55,8 @@ def _nearest(text: str, declared: int, old: Sequence[str]) -> Json:
     near = sorted(_standing(text, lines, words), key=lambda line: abs(line - step - declared))
     tried = [line for line in near if line >= step][: max(1, EFFORT // len(old))]
     for alike, differs in DIFFERS.items():
-        for line in tried:
+        key = View("", alike).key
+        for line in (line for line in tried if key(lines[line]) == key(old[step])):
             if found := _differing(lines[line - step : line - step + len(old)], alike, old):
                 at, has, sent = found
                 return _contrast(line - step + at, differs, has, sent)

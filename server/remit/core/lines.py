@@ -51,7 +51,7 @@ class View:
     @cached_property
     def keys(self) -> Sequence[str]:
         """What is compared of each line."""
-        return self._plain if self.alike == "exact" else _Keys(self.lines, self._key)
+        return self._plain if self.alike == "exact" else _Keys(self.lines, self.key)
 
     @cached_property
     def _plain(self) -> Sequence[str]:
@@ -85,7 +85,8 @@ class View:
     def _split(self, text: str) -> list[str]:
         return StringIO(text, newline="\n").readlines() if self.alike == "exact" else split_lines(text)
 
-    def _key(self, line: str) -> str:
+    def key(self, line: str) -> str:
+        """What is compared of a line."""
         bare = self.bare(line)
         if self.alike == "blanks":
             return "".join(bare.split())
@@ -103,7 +104,7 @@ class View:
 
     def wanted(self, lines: Sequence[str]) -> list[str]:
         """Lines of a patch as they are compared with `keys`."""
-        return [self._key(line) for line in self.read(lines)]
+        return [self.key(line) for line in self.read(lines)]
 
     def find(self, want: Sequence[str]) -> list[int]:
         """Every line where `want` begins, up to MANY of them. AgentFault as in `hits`."""
