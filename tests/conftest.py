@@ -14,17 +14,22 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-E2E = Path(__file__).parent / "e2e"
+from depth import LONG
 
-LONG: tuple[Path, ...] = ()
-"""Folders whose tests take minutes each: run by `make test-long`."""
+E2E = Path(__file__).parent / "e2e"
 
 NEEDS = {E2E / "test_neovim.py": "nvim"}
 """Test files that need a program which the locks do not bring."""
 
-# No deadline and no complaint about slow generation: both measure the machine, not the code.
+# No deadline and no complaint about slow generation: both measure the machine, not the code. A thin run tries the same
+# examples each time, so that what is red is the change's doing; `make test-long` goes on looking.
 settings.register_profile(
-    "remit", deadline=None, max_examples=100, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "remit",
+    deadline=None,
+    max_examples=100,
+    print_blob=True,
+    derandomize=not LONG,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("remit")
 
@@ -52,8 +57,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item.path in missing])
     items[:] = [item for item in items if item.path not in missing]
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in LONG):
-            item.add_marker(pytest.mark.long)
         if item.path.is_relative_to(E2E):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
     items.sort(key=lambda item: item.path.is_relative_to(E2E))

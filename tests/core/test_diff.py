@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.core import diff, slide
-from remit.core.diff import Conflict, Merged, Region, Span, apply, between, merge, spans, unified
+from remit.core.diff import Conflict, Merged, Region, Span, apply, between, merge, since, spans, unified
 from remit.core.faults import OurFault
 from remit.core.text import split_lines
 
@@ -46,7 +46,7 @@ def test_the_ends_that_are_equal_make_no_difference(old: str, new: str, end: str
     """A text is compared from the first to the last difference, with room: as if all of it were."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(diff, "ROOM", room)
-        patch.setattr(slide, "REACH", max(0, room - 2))
+        patch.setattr(slide, "REACH", room - 3)
         patch.setattr(slide, "BLANKS", 1)
         patch.setattr(diff, "_anew", lambda *_: False)
         one, two = end + "\n" * 9 + old + end, end + "\n" * 9 + new + end
@@ -217,7 +217,7 @@ def test_merge_neither_invents_nor_drops_a_line(base: str, ours: str, theirs: st
     """Each line goes as often as the sides together took it away, once where they did the same thing."""
     merged = merge(base, ours, theirs)
     if isinstance(merged, Merged):
-        changes = [*between(base, ours), *between(base, theirs)]
+        changes = [*since(base, ours), *since(base, theirs)]
         kept = {Span(span.old_start, span.old, 0, span.new) for span in changes}
         assert sorted(split_lines(merged.text)) == sorted(
             split_lines(apply(base, sorted(kept, key=lambda span: (span.old_start, span.old_end))))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from depth import depth
@@ -461,6 +461,7 @@ plain = st.lists(st.sampled_from(["a", "b", "", "c"]), max_size=3).map(tuple)
 @pytest.mark.deep
 @thorough
 @given(crossed, st.builds(Chunk, plain, plain, st.sampled_from([None, 0, 1, 2])))
+@example("\r\na", Chunk((), ("",), 2))
 def test_by_line_ends_as_many_lines_come_out_as_the_chunk_says(text: str, chunk: Chunk) -> None:
     try:
         placed = place(text, [chunk])

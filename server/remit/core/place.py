@@ -178,7 +178,7 @@ def _edits(number: int, site: Site, chunk: Chunk) -> list[_Edit]:
     fit = Indentation(number, view, raw, old).of if view.alike == "tabs" else str
     made = ended(raw, old, new, view.style(line), view.bare, fit)
     if made and end == len(view.lines) and not _final_newline(view, chunk):
-        made[-1] = view.bare(made[-1])
+        made[-1] = view.bare(made[-1]) or made[-1]  # an empty line is one by its end alone
     starts = view.starts
     if view.alike != "exact":
         made = apart(view.text[: starts[line]], made, view.text[starts[end] :], raw, number)
