@@ -23,8 +23,8 @@ class Scale:
     """Sizes of the texts, in lines, and how often each case is measured."""
 
     sizes: tuple[int, ...] = (1_000, 100_000, 1_000_000)
-    served: tuple[int, ...] = (1_000, 10_000, 100_000)
-    proposals: int = 100
+    served: tuple[int, ...] = (1_000, 10_000)
+    proposals: int = 20
     hostile: int = 25_000
     rounds: int = 9
     folder: Path = Path()
