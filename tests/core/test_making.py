@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from desks import FILES, TEXT, change, refused_proposal, whole
-from fakes import Bench, MemoryDisk, contract_text, desk, sha
+from fakes import Bench, contract_text, desk, sha
 from remit.core import codec
 from remit.core.model import ABSENT
 
@@ -162,28 +160,7 @@ def test_what_a_legacy_encoding_cannot_hold_is_refused_with_its_place(bench: Ben
     assert (data["offset"], data["character"]) == (5, "U+65E5")
 
 
-# --- links ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class Linked(MemoryDisk):
-    """A disk with links that stay inside: name to target."""
-
-    links: dict[str, str] = field(default_factory=dict)
-
-    def real(self, path: str) -> str:
-        return self.links.get(path, path)
-
-
-def linked(**links: str) -> Bench:
-    bench = desk({"src/a": "a\n", "other/c": "c\n", "src/.env": "k\n"})
-    disk = Linked(bench.disk.files, links={f"src/{name}": target for name, target in links.items()})
-    bench = bench.restart(disk=disk)
-    bench.connect()
-    return bench
-
-
-# --- paths with an approval of their own ------------------------------------------------------------------------------
+# --- search and replace -----------------------------------------------------------------------------------------------
 
 
 def test_search_and_replace_is_a_change_like_any_other(bench: Bench) -> None:

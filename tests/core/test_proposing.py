@@ -8,7 +8,6 @@ import pytest
 
 from desks import FILES, TEXT, refused_proposal, whole
 from fakes import Bench, MemoryDisk, desk, sha
-from remit.core import codec
 from remit.core.effects import DiskChange
 from remit.core.faults import AgentFault, Json
 from remit.core.model import ABSENT
@@ -17,12 +16,6 @@ from remit.core.model import ABSENT
 @pytest.fixture
 def bench() -> Bench:
     return desk(FILES)
-
-
-def result_of(bench: Bench, name: str, file: int = 0) -> str:
-    turn = bench.session.peek()
-    made = turn.proposal(name).files[file]
-    return codec.decode_as(turn.kept(made.result), made.encoding())
 
 
 # --- what is made -----------------------------------------------------------------------------------------------------

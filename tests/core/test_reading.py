@@ -167,14 +167,6 @@ def test_without_a_contract_an_agent_can_read_and_draft() -> None:
     assert "No contract is active" in bench.call("task_status")["page"]
 
 
-# --- proposals --------------------------------------------------------------------------------------------------------
-
-
-def standing(bench: Bench, name: str = "P1") -> tuple[str, bool, bool]:
-    answer = bench.call("proposal_status", proposalId=name)
-    return answer["state"], answer["fresh"], answer["settled"]
-
-
 # --- the page ---------------------------------------------------------------------------------------------------------
 
 
@@ -211,6 +203,3 @@ def test_what_is_said_survives_a_restart(bench: Bench) -> None:
     bench = bench.restart()
     bench.connect()
     assert bench.call("task_status") == before
-
-
-# --- the diff of a proposal -------------------------------------------------------------------------------------------

@@ -134,6 +134,8 @@ async def check_applied(desk: Desk, proposed: Proposed, wanted: Tree, answer: di
     assert desk.tree() == wanted
     for path, mode in proposed.modes.items():
         assert stat.S_IMODE((desk.world.root / path).stat().st_mode) == mode
+    programs = {path for path in wanted if (desk.world.root / path).stat().st_mode & 0o100}
+    assert programs == {path for path, mode in proposed.modes.items() if mode & 0o100}
     await desk.editor.view()
     for path, data in wanted.items():
         read = await desk.agent("read_file", path=path)
